@@ -1,0 +1,1 @@
+//! Benchmarks of mnemic: see the files beside `Cargo.toml`.

@@ -1,0 +1,1 @@
+//! Runnable examples of mnemic: see the files beside `Cargo.toml`.
