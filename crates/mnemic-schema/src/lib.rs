@@ -1,1 +1,33 @@
 #![doc = include_str!("../README.md")]
+
+mod backup;
+mod check;
+#[cfg(test)]
+mod damage_tests;
+mod error;
+mod extension;
+mod filter;
+mod frozen;
+mod migrate;
+mod open;
+mod read;
+mod repair;
+mod row;
+mod search;
+mod stopwords;
+mod tags;
+mod text;
+mod timestamp;
+mod write;
+
+pub use check::CheckReport;
+pub use error::SchemaError;
+pub use filter::{Filter, Scope};
+pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
+pub use open::{Durability, OpenOptions, Store};
+pub use read::{Order, Snapshot};
+pub use repair::RepairReport;
+pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey};
+pub use text::{INDEX_TEXT_VERSION, MAX_QUERY_WORDS, QueryWord, fold, index_text, query_words};
+pub use timestamp::{Timestamp, TimestampError};
+pub use write::WriteTransaction;

@@ -1,0 +1,238 @@
+//! Word relevance: the bm25 of a full-text index brought into a range in which it can be fused. It never counts words
+//! and never computes a bm25: that is the index's work. Everything here takes bm25 as higher is better, from 0 up, but
+//! for [`from_fts5`], which makes it so. (rekal's own normalisation is in [`crate::rekal`].)
+
+use crate::number::{finite, finite_sum, non_negative};
+
+/// The saturation of repeated words in bm25, as SQLite FTS5 fixes it. Without unit.
+pub const K1: f64 = 1.2;
+
+/// The inverse document frequency of a word, Lucene's way: ln(1 + (N − n + ½) / (n + ½)), where n `hits` of N
+/// `documents` have it.
+///
+/// Always above 0, at most about 45; the more documents have the word, the lower. More hits than documents (counts
+/// taken at different times) count as N − n = 0. Source: Lucene, `BM25Similarity`.
+///
+/// ```
+/// use mnemic_rank::bm25::idf;
+///
+/// assert!((idf(1000, 10) - 4.557_379_522_151_743).abs() < 1e-12);
+/// assert!(idf(1000, 1000) > 0.0);
+/// ```
+#[must_use]
+pub fn idf(documents: u64, hits: u64) -> f64 {
+    odds(documents, hits).ln_1p()
+}
+
+/// The inverse document frequency of a word as SQLite FTS5 computes it: ln((N − n + ½) / (n + ½)), where n `hits` of N
+/// `documents` have it, and 10⁻⁶ where that is not above 0.
+///
+/// Always above 0, at most about 45. Only what is not above 0 is replaced, as in SQLite: a word in just under half of
+/// millions of documents can have less than 10⁻⁶. More hits than documents count as N − n = 0.
+/// Source: SQLite, `fts5_aux.c`.
+///
+/// ```
+/// use mnemic_rank::bm25::fts5_idf;
+///
+/// assert!((fts5_idf(1000, 10) - 4.546_834_608_975_128).abs() < 1e-12);
+/// assert_eq!(fts5_idf(1000, 600), 1e-6);
+/// ```
+#[must_use]
+pub fn fts5_idf(documents: u64, hits: u64) -> f64 {
+    let idf = odds(documents, hits).ln();
+    if idf > 0.0 { idf } else { 1e-6 }
+}
+
+/// (N − n + ½) / (n + ½): how many documents lack the word for each that has it.
+fn odds(documents: u64, hits: u64) -> f64 {
+    (documents.saturating_sub(hits) as f64 + 0.5) / (hits as f64 + 0.5)
+}
+
+/// The number that FTS5's `bm25()` gives (at most 0, lower is better) turned into one from 0 up, higher is better.
+///
+/// max(0, −x). NaN gives 0, −∞ the largest finite number. Source: SQLite, FTS5 documentation.
+///
+/// ```
+/// use mnemic_rank::bm25::from_fts5;
+///
+/// assert_eq!(from_fts5(-3.5), 3.5);
+/// assert_eq!(from_fts5(0.25), 0.0);
+/// ```
+#[must_use]
+pub fn from_fts5(fts5_bm25: f64) -> f64 {
+    non_negative(-fts5_bm25)
+}
+
+/// A bm25 brought into \[0, 1): bm25 / (bm25 + pivot). At the pivot it is ½.
+///
+/// Absolute: the same bm25 gives the same signal in every search, so that thresholds keep a meaning. Both numbers are
+/// bm25, without unit. A bm25 that is not above 0, or NaN, gives 0. A pivot that is not above 0, or NaN, gives the
+/// limit: just below 1 for every bm25 above 0. Rises with bm25, falls with the pivot; the same factor on both changes
+/// nothing. Source: the `saturation` function of Elasticsearch's rank features.
+///
+/// ```
+/// use mnemic_rank::bm25::saturate;
+///
+/// assert_eq!(saturate(10.0, 10.0), 0.5);
+/// assert_eq!(saturate(30.0, 10.0), 0.75);
+/// assert_eq!(saturate(-1.0, 10.0), 0.0);
+/// assert!(saturate(f64::INFINITY, 10.0) < 1.0);
+/// ```
+#[must_use]
+pub fn saturate(bm25: f64, pivot: f64) -> f64 {
+    let (bm25, pivot) = (non_negative(bm25), non_negative(pivot));
+    if bm25 == 0.0 {
+        return 0.0;
+    }
+    // Written so, each rounding keeps the order: x / (x + c) may fall where x rises by the last bit.
+    (1.0 / (1.0 + pivot / bm25)).min(1.0f64.next_down())
+}
+
+/// The bm25 of a passage that would hold every word of a query without end: Σ idf · (k₁ + 1), with k₁ = [`K1`].
+///
+/// `idfs` are those of the query's words, by the formula the index itself uses ([`fts5_idf`] for SQLite). No passage
+/// reaches it (unless columns are weighted negatively). An idf that is not above 0, or NaN, adds nothing. Source: the
+/// limit of bm25 for ever more occurrences; Robertson and Zaragoza 2009.
+///
+/// ```
+/// use mnemic_rank::bm25::ideal;
+///
+/// assert!((ideal(&[2.0, 3.0]) - 11.0).abs() < 1e-12);
+/// assert_eq!(ideal(&[]), 0.0);
+/// ```
+#[must_use]
+pub fn ideal(idfs: &[f64]) -> f64 {
+    finite_sum(idfs.iter().map(|idf| non_negative(*idf) * (K1 + 1.0)))
+}
+
+/// A bm25 as a share of the query's [`ideal`], clamped into \[0, 1\]; 0 where the ideal is not above 0.
+///
+/// How much of what was asked for is there, weighed by rarity. NaN on either side gives 0. Rises with bm25, falls with
+/// the ideal; the same factor on both changes nothing.
+///
+/// ```
+/// use mnemic_rank::bm25::share_of_ideal;
+///
+/// assert_eq!(share_of_ideal(2.75, 11.0), 0.25);
+/// assert_eq!(share_of_ideal(12.0, 11.0), 1.0);
+/// assert_eq!(share_of_ideal(2.75, 0.0), 0.0);
+/// ```
+#[must_use]
+pub fn share_of_ideal(bm25: f64, ideal: f64) -> f64 {
+    let (bm25, ideal) = (non_negative(bm25), non_negative(ideal));
+    if ideal == 0.0 {
+        return 0.0;
+    }
+    finite(bm25 / ideal).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{any_number, any_numbers};
+    use proptest::prelude::*;
+
+    #[test]
+    fn idf_of_counts_at_the_edges() {
+        assert_eq!(idf(0, 0), 2.0f64.ln());
+        assert_eq!(fts5_idf(0, 0), 1e-6);
+        // ln(1 + 0.5 / 1000.5)
+        assert!((idf(1000, 1000) - 4.996_252_914_324_852e-4).abs() < 1e-12);
+        assert_eq!(idf(5, 1000), idf(1000, 1000));
+        assert!(idf(u64::MAX, 0) < 46.0);
+        assert!(idf(u64::MAX, u64::MAX) > 0.0);
+    }
+
+    #[test]
+    fn fts5_keeps_what_is_between_zero_and_its_floor() {
+        // One document more than twice the hits: ln((n + 1.5) / (n + 0.5)), about 1/n.
+        let idf = fts5_idf(20_000_001, 10_000_000);
+        assert!(idf > 0.9e-7 && idf < 1.1e-7, "{idf}");
+    }
+
+    #[test]
+    fn saturation_without_a_pivot_is_its_limit() {
+        for pivot in [0.0, -3.0, f64::NAN, f64::NEG_INFINITY] {
+            assert_eq!(saturate(5e-324, pivot), 1.0f64.next_down());
+            assert_eq!(saturate(0.0, pivot), 0.0);
+        }
+        assert_eq!(saturate(1.0, f64::INFINITY), 1.0 / f64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn idfs_are_positive_and_fall_with_hits(documents: u64, hits: u64, more: u64) {
+            let more = hits.saturating_add(more);
+            for idf in [idf, fts5_idf] {
+                let value = idf(documents, hits);
+                prop_assert!(value > 0.0 && value < 46.0);
+            }
+            prop_assert!(idf(documents, more) <= idf(documents, hits));
+            prop_assert!(fts5_idf(documents, more) <= fts5_idf(documents, hits).max(1e-6));
+            prop_assert!(idf(documents, hits) <= idf(documents.saturating_add(more), hits));
+        }
+
+        #[test]
+        fn fts5_bm25_is_turned_round(x in any_number(), y in any_number()) {
+            prop_assert!(from_fts5(x) >= 0.0 && from_fts5(x).is_finite());
+            if x <= y {
+                prop_assert!(from_fts5(x) >= from_fts5(y));
+            }
+        }
+
+        #[test]
+        fn saturation_stays_below_one_and_in_order(
+            x in any_number(), y in any_number(), c in any_number(), d in any_number(),
+        ) {
+            prop_assert!((0.0..1.0).contains(&saturate(x, c)));
+            if x <= y {
+                prop_assert!(saturate(x, c) <= saturate(y, c));
+            }
+            if c <= d {
+                prop_assert!(saturate(x, c) >= saturate(x, d));
+            }
+        }
+
+        #[test]
+        fn saturation_and_share_do_not_depend_on_scale(
+            x in 1e-9..1e9f64, c in 1e-9..1e9f64, power in -30i32..30,
+        ) {
+            let scale = 2.0f64.powi(power);
+            prop_assert_eq!(saturate(x * scale, c * scale), saturate(x, c));
+            prop_assert_eq!(share_of_ideal(x * scale, c * scale), share_of_ideal(x, c));
+            prop_assert!((saturate(x, c) - x / (x + c)).abs() < 1e-12);
+        }
+
+        #[test]
+        fn a_share_is_a_share(
+            x in any_number(), y in any_number(), i in any_number(), j in any_number(),
+        ) {
+            prop_assert!((0.0..=1.0).contains(&share_of_ideal(x, i)));
+            if x <= y {
+                prop_assert!(share_of_ideal(x, i) <= share_of_ideal(y, i));
+            }
+            if 0.0 < i && i <= j {
+                prop_assert!(share_of_ideal(x, i) >= share_of_ideal(x, j));
+            }
+        }
+
+        #[test]
+        fn an_ideal_is_finite_and_grows_with_words(mut idfs in any_numbers(), one in any_number()) {
+            let before = ideal(&idfs);
+            prop_assert!(before >= 0.0 && before.is_finite());
+            idfs.push(one);
+            prop_assert!(ideal(&idfs) >= before);
+        }
+
+        #[test]
+        fn no_passage_reaches_the_ideal(
+            words in prop::collection::vec((1e-6..20.0f64, 0.0..1e3f64), 1..6), length in 0.01..100.0f64,
+        ) {
+            // FTS5's bm25, b = 0.75, of a passage `length` times as long as the average.
+            let norm = K1 * (1.0 - 0.75 + 0.75 * length);
+            let bm25: f64 = words.iter().map(|(idf, f)| idf * f * (K1 + 1.0) / (f + norm)).sum();
+            let idfs: Vec<f64> = words.iter().map(|(idf, _)| *idf).collect();
+            prop_assert!(bm25 < ideal(&idfs));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+-- Not a numbered migration: run when the first vector of a model is stored, {dims} being the model's width.
+
+DROP TRIGGER IF EXISTS memories_vec_delete;
+
+DROP TABLE IF EXISTS memory_vec;
+
+CREATE VIRTUAL TABLE memory_vec USING vec0 (
+    seq INTEGER PRIMARY KEY,
+    embedding float[{dims}] distance_metric=cosine
+);
+
+CREATE TRIGGER memories_vec_delete AFTER DELETE ON memories BEGIN
+    DELETE FROM memory_vec WHERE seq = old.seq;
+END;

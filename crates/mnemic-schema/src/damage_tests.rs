@@ -1,0 +1,170 @@
+//! Damage done by hand, found by the check, mended by the repair. Here, as harming a file needs its raw connection.
+
+use crate::{
+    CheckReport, Embedded, NewRow, OpenOptions, RecordedModel, RepairReport, SchemaError, Store,
+    Timestamp,
+};
+
+fn model() -> RecordedModel {
+    RecordedModel {
+        space: "test".into(),
+        id: "test-model".into(),
+        revision: "1".into(),
+        dims: 4,
+    }
+}
+
+/// Three memories with keys 1 to 3, ids `id1` to `id3`, a tag and a vector each.
+fn store() -> Store {
+    let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
+    let model = model();
+    store
+        .write(|w| {
+            for (i, content) in ["alpha", "beta", "gamma"].iter().enumerate() {
+                let mut vector = [0.0; 4];
+                vector[i] = 1.0;
+                let row = NewRow {
+                    id: Some(format!("id{}", i + 1)),
+                    content: (*content).into(),
+                    project: None,
+                    tags: vec!["T".into()],
+                    created_at: "2026-01-01".parse().unwrap(),
+                };
+                w.insert(
+                    &row,
+                    Some(Embedded {
+                        model: &model,
+                        vector: &vector,
+                    }),
+                )?;
+            }
+            Ok::<_, SchemaError>(())
+        })
+        .unwrap();
+    assert!(store.check().unwrap().is_ok());
+    store
+}
+
+/// Harms a store by SQL; answers with what the check found and what the repair did. Afterwards nothing is wrong but for
+/// `lost` vectors, which are put back as a caller would.
+fn harmed(sql: &str, lost: &[&str]) -> (CheckReport, RepairReport) {
+    let mut store = store();
+    store.connection().execute_batch(sql).unwrap();
+    let found = store.check().unwrap();
+    assert!(!found.is_ok(), "{sql}: found nothing");
+    let now: Timestamp = "2026-07-01".parse().unwrap();
+    let report = store.repair(now).unwrap();
+    let after = store.check().unwrap();
+    assert_eq!(after.missing_vectors, lost, "{sql}: {after:?}");
+    let model = model();
+    let embedded = Embedded {
+        model: &model,
+        vector: &[0.0, 0.0, 0.0, 1.0],
+    };
+    for id in lost {
+        let row = store.read(|s| s.row(id)).unwrap().unwrap();
+        let add = |store: &mut Store, content: &str| {
+            store
+                .write(|w| w.add_missing_vector(row.seq, content, embedded))
+                .unwrap()
+        };
+        assert!(!add(&mut store, "other content"));
+        assert!(add(&mut store, &row.content));
+        assert!(!add(&mut store, &row.content));
+    }
+    let mended = store.check().unwrap();
+    assert!(mended.is_ok(), "{sql}: {mended:?}");
+    assert_eq!(mended.memories, found.memories);
+    (found, report)
+}
+
+#[test]
+fn vectors() {
+    let (found, _) = harmed("DELETE FROM memory_vec WHERE seq = 2", &["id2"]);
+    assert_eq!(found.missing_vectors, ["id2"]);
+
+    let orphan = "INSERT INTO memory_vec (seq, embedding) VALUES (99, '[1, 0, 0, 0]')";
+    let (found, report) = harmed(orphan, &[]);
+    assert_eq!(found.orphan_vectors, [99]);
+    assert_eq!(report.orphan_vectors_removed, 1);
+
+    let zero = "UPDATE memory_vec SET embedding = '[0, 0, 0, 0]' WHERE seq = 3";
+    let (found, report) = harmed(zero, &["id3"]);
+    assert_eq!(found.bad_vectors, [3]);
+    assert_eq!(report.bad_vectors_removed, 1);
+
+    let nan = "UPDATE memory_vec SET embedding = x'0000c07f000000000000000000000000' WHERE seq = 1";
+    let (found, _) = harmed(nan, &["id1"]);
+    assert_eq!(found.bad_vectors, [1]);
+}
+
+#[test]
+fn vectors_and_words_of_a_row_that_vanished_behind_the_triggers() {
+    let sql = "PRAGMA foreign_keys = OFF; DROP TRIGGER memories_fts_delete; DROP TRIGGER memories_vec_delete;
+               DELETE FROM memories WHERE seq = 2";
+    let (found, report) = harmed(sql, &[]);
+    assert_eq!(found.orphan_vectors, [2]);
+    assert_eq!(found.orphan_words, [2]);
+    assert_eq!(found.stale_tags, ["key 2"]);
+    assert!(report.word_index_rebuilt && report.tag_index_rebuilt);
+}
+
+#[test]
+fn words() {
+    let other_text =
+        "DROP TRIGGER memories_fts_update; UPDATE memories SET content = 'other' WHERE seq = 1";
+    let (found, report) = harmed(other_text, &[]);
+    assert!(found.word_index.is_some(), "{found:?}");
+    assert!(report.word_index_rebuilt);
+
+    let forgotten = "INSERT INTO memories_fts (memories_fts, rowid, content, tags) VALUES ('delete', 2, 'beta', 'T')";
+    let (found, _) = harmed(forgotten, &[]);
+    assert_eq!(found.missing_words, ["id2"]);
+}
+
+#[test]
+fn tags_and_times() {
+    let (found, report) = harmed("UPDATE memories SET tags = '[1]' WHERE seq = 1", &[]);
+    assert_eq!(found.bad_tags, ["id1"]);
+    assert_eq!(report.tags_mended, 1);
+
+    let (found, _) = harmed("DELETE FROM memory_tags WHERE seq = 3", &[]);
+    assert_eq!(found.stale_tags, ["id3"]);
+
+    let time = "UPDATE memories SET created_at = '2026-99-99 00:00:00' WHERE seq = 2";
+    let (found, report) = harmed(time, &[]);
+    assert_eq!(found.bad_times, ["id2"]);
+    assert_eq!(report.times_mended, 1);
+}
+
+/// REPLACE deletes rows; with recursive triggers on, the indexes hear of it.
+#[test]
+fn replace_leaves_no_orphans() {
+    let sql = "REPLACE INTO memories (seq, id, content) VALUES (2, 'id9', 'delta')";
+    let (found, _) = harmed(sql, &["id9"]);
+    let expected = CheckReport {
+        memories: 3,
+        vectors: 2,
+        has_model: true,
+        missing_vectors: vec!["id9".into()],
+        ..CheckReport::default()
+    };
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_bad_vector_in_the_file_takes_no_place_in_a_search() {
+    let mut store = store();
+    store
+        .connection()
+        .execute_batch("UPDATE memory_vec SET embedding = '[0, 0, 0, 0]' WHERE seq = 1")
+        .unwrap();
+    let near = store
+        .read(|s| s.nearest(&[1.0, 1.0, 1.0, 0.0], 10, &crate::Filter::default()))
+        .unwrap();
+    assert_eq!(near.iter().map(|n| n.0).collect::<Vec<_>>(), [2, 3]);
+    let distances = store
+        .read(|s| s.distances(&[1.0, 1.0, 1.0, 0.0], &[1]))
+        .unwrap();
+    assert_eq!(distances, [None]);
+}

@@ -1,0 +1,159 @@
+//! What can go wrong with the file.
+
+use std::path::PathBuf;
+
+use rusqlite::ffi;
+
+/// Why the file could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The path cannot name a database file.
+    #[error("{path:?} cannot be opened as a memory file: {reason}")]
+    BadPath {
+        /// The path given.
+        path: PathBuf,
+        /// Why not, and what to do.
+        reason: &'static str,
+    },
+    /// The file was written by a later version of the library. Nothing was changed.
+    #[error(
+        "{path:?} has schema version {found}, but this library knows versions up to {supported}: update the library"
+    )]
+    NewerFile {
+        /// The file.
+        path: PathBuf,
+        /// The version that the file states.
+        found: i64,
+        /// The newest version known here.
+        supported: i64,
+    },
+    /// The file is a database of something else. Nothing was changed.
+    #[error("{path:?} is not a memory file: {reason}")]
+    NotAMemoryFile {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        reason: String,
+    },
+    /// The handle or the file is read-only.
+    #[error("{doing}: the memory is open for reading only")]
+    ReadOnly {
+        /// What was tried.
+        doing: &'static str,
+    },
+    /// Another process held the lock for longer than the busy timeout.
+    #[error("{doing}: another connection kept the file locked for longer than the busy timeout")]
+    Busy {
+        /// What was tried.
+        doing: &'static str,
+        /// SQLite's own word.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file is damaged, or is no SQLite database.
+    #[error("{doing}: the file is damaged or is not a SQLite database")]
+    Corrupt {
+        /// What was tried.
+        doing: &'static str,
+        /// SQLite's own word.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A row holds something that it should not.
+    #[error("the memory {id} holds {found}: run repair()")]
+    BadRow {
+        /// The id of the memory.
+        id: String,
+        /// What was found.
+        found: String,
+    },
+    /// A memory of this id is there already.
+    #[error("a memory with the id {id:?} exists already")]
+    AlreadyExists {
+        /// The id given.
+        id: String,
+    },
+    /// No memory has this id.
+    #[error("no memory has the id {id:?}")]
+    NotFound {
+        /// The id given.
+        id: String,
+    },
+    /// An id is not 1 to 64 visible ASCII characters.
+    #[error(
+        "{id:?} cannot be an id: give 1 to 64 visible ASCII characters, or none to have one made"
+    )]
+    BadId {
+        /// The id given.
+        id: String,
+    },
+    /// A vector may not be stored: it is of the wrong width, zero, or not finite.
+    #[error("the vector of {of} cannot be stored: {reason}")]
+    BadVector {
+        /// Whose vector.
+        of: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The vectors of the file were made by another model than the one that wants to write.
+    #[error(
+        "the file's vectors were made by {recorded}, which cannot be joined by vectors of {given}"
+    )]
+    ModelMismatch {
+        /// The model that the file records.
+        recorded: String,
+        /// The model at hand.
+        given: String,
+    },
+    /// The disk or the file's size limit is reached.
+    #[error("{doing}: there is no space left for the file")]
+    Full {
+        /// What was tried.
+        doing: &'static str,
+        /// SQLite's own word.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// Anything else that SQLite reports.
+    #[error("{doing}: the database reports an error")]
+    Sqlite {
+        /// What was tried.
+        doing: &'static str,
+        /// SQLite's own word.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file system reports an error.
+    #[error("{doing} {path:?}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// With which path.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Adds what was being done to an error of SQLite.
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, SchemaError>;
+}
+
+impl<T> Doing<T> for rusqlite::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, SchemaError> {
+        self.map_err(|source| match source.sqlite_error_code() {
+            Some(ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked) => {
+                SchemaError::Busy { doing, source }
+            }
+            Some(ffi::ErrorCode::DatabaseCorrupt | ffi::ErrorCode::NotADatabase) => {
+                SchemaError::Corrupt { doing, source }
+            }
+            Some(ffi::ErrorCode::ReadOnly) => SchemaError::ReadOnly { doing },
+            Some(ffi::ErrorCode::DiskFull) => SchemaError::Full { doing, source },
+            _ => SchemaError::Sqlite { doing, source },
+        })
+    }
+}

@@ -1,0 +1,251 @@
+//! Reading rows of one snapshot. It never writes, and knows nothing of ranking.
+
+use std::ops::ControlFlow;
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Transaction, params_from_iter};
+
+use crate::error::{Doing, SchemaError};
+use crate::filter::Filter;
+use crate::row::{MEMORY_COLUMNS, MemoryRow, RecordedModel, RowKey};
+
+/// One state of the file. All reading goes through it.
+#[derive(Debug)]
+pub struct Snapshot<'c> {
+    transaction: Transaction<'c>,
+}
+
+/// In which order rows are listed. Rows of one instant follow in the order in which they were stored (or its reverse).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Latest created first.
+    #[default]
+    NewestFirst,
+    /// Earliest created first.
+    OldestFirst,
+}
+
+impl<'c> Snapshot<'c> {
+    pub(crate) fn new(transaction: Transaction<'c>) -> Self {
+        Self { transaction }
+    }
+
+    pub(crate) fn into_transaction(self) -> Transaction<'c> {
+        self.transaction
+    }
+
+    pub(crate) fn connection(&self) -> &rusqlite::Connection {
+        &self.transaction
+    }
+
+    /// The memory with an id.
+    ///
+    /// # Errors
+    /// [`SchemaError::BadRow`] where the row is damaged, and what SQLite reports.
+    pub fn row(&self, id: &str) -> Result<Option<MemoryRow>, SchemaError> {
+        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories m WHERE m.id = ?1");
+        self.connection()
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row([id], MemoryRow::read).optional())
+            .doing("reading a memory")?
+            .transpose()
+    }
+
+    /// The memories with these keys, in the order of the keys; absent ones are left out.
+    ///
+    /// # Errors
+    /// As [`Snapshot::row`].
+    pub fn rows(&self, seqs: &[i64]) -> Result<Vec<MemoryRow>, SchemaError> {
+        let doing = "reading memories";
+        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories m WHERE m.seq = ?1");
+        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
+        let mut rows = Vec::with_capacity(seqs.len());
+        for seq in seqs {
+            let row = statement.query_row([seq], MemoryRow::read).optional();
+            if let Some(row) = row.doing(doing)? {
+                rows.push(row?);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// What ranking needs of the memories with these keys, in their order; absent ones are left out.
+    ///
+    /// # Errors
+    /// As [`Snapshot::row`].
+    pub fn keys(&self, seqs: &[i64]) -> Result<Vec<RowKey>, SchemaError> {
+        let doing = "reading the keys of memories";
+        let mut statement = self
+            .connection()
+            .prepare_cached("SELECT id, created_at FROM memories WHERE seq = ?1")
+            .doing(doing)?;
+        let mut keys = Vec::with_capacity(seqs.len());
+        for &seq in seqs {
+            let found: Option<(String, String)> = statement
+                .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+                .doing(doing)?;
+            if let Some((id, created)) = found {
+                let created_at = created.parse().map_err(|error| SchemaError::BadRow {
+                    id: id.clone(),
+                    found: format!("{error}"),
+                })?;
+                keys.push(RowKey {
+                    seq,
+                    id,
+                    created_at,
+                });
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The memories that pass a filter, by time of creation; at most `limit` (all where `None`).
+    ///
+    /// # Errors
+    /// As [`Snapshot::row`].
+    pub fn list(
+        &self,
+        filter: &Filter,
+        order: Order,
+        limit: Option<usize>,
+    ) -> Result<Vec<MemoryRow>, SchemaError> {
+        let doing = "listing memories";
+        let (conditions, mut values) = filter.clause();
+        let direction = match order {
+            Order::NewestFirst => "DESC",
+            Order::OldestFirst => "ASC",
+        };
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM memories m WHERE TRUE{conditions}
+             ORDER BY m.created_at {direction}, m.seq {direction} LIMIT ?"
+        );
+        // SQLite reads a negative limit as none.
+        values.push(Value::Integer(
+            limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX)),
+        ));
+        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
+        let rows = statement
+            .query_map(params_from_iter(values), MemoryRow::read)
+            .doing(doing)?;
+        rows.map(|row| row.doing(doing)?).collect()
+    }
+
+    /// The ids of the memories that pass a filter, oldest first.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn ids(&self, filter: &Filter) -> Result<Vec<String>, SchemaError> {
+        let doing = "listing the ids of memories";
+        let (conditions, values) = filter.clause();
+        let sql = format!(
+            "SELECT m.id FROM memories m WHERE TRUE{conditions} ORDER BY m.created_at, m.seq"
+        );
+        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
+        let ids = statement
+            .query_map(params_from_iter(values), |row| row.get(0))
+            .doing(doing)?;
+        ids.collect::<rusqlite::Result<_>>().doing(doing)
+    }
+
+    /// How many memories there are.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn memory_count(&self) -> Result<u64, SchemaError> {
+        self.count("SELECT count(*) FROM memories")
+    }
+
+    /// How many vectors there are (0 where no model is recorded).
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn vector_count(&self) -> Result<u64, SchemaError> {
+        if self.has_vector_table()? {
+            self.count("SELECT count(*) FROM memory_vec")
+        } else {
+            Ok(0)
+        }
+    }
+
+    /// How many distinct projects there are, not counting global.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn project_count(&self) -> Result<u64, SchemaError> {
+        self.count("SELECT count(DISTINCT project) FROM memories")
+    }
+
+    /// The model that made the file's vectors; `None` where it has none yet.
+    ///
+    /// # Errors
+    /// [`SchemaError::BadRow`] where the record is damaged, and what SQLite reports.
+    pub fn recorded_model(&self) -> Result<Option<RecordedModel>, SchemaError> {
+        let read = |key: &str| -> Result<Option<String>, SchemaError> {
+            self.connection()
+                .prepare_cached("SELECT value FROM meta WHERE key = ?1")
+                .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
+                .doing("reading which model made the vectors")
+        };
+        let parts = (
+            read("space")?,
+            read("model")?,
+            read("model_revision")?,
+            read("dims")?,
+        );
+        let (Some(space), Some(id), Some(revision), Some(dims)) = parts else {
+            return Ok(None);
+        };
+        let dims = dims.parse().map_err(|_| SchemaError::BadRow {
+            id: "meta.dims".to_owned(),
+            found: format!("{dims:?} instead of a width"),
+        })?;
+        Ok(Some(RecordedModel {
+            space,
+            id,
+            revision,
+            dims,
+        }))
+    }
+
+    /// Visits the memories that have no vector, in the order of their keys, after the key given.
+    ///
+    /// # Errors
+    /// As [`Snapshot::row`].
+    pub fn without_vector(
+        &self,
+        after: i64,
+        mut visit: impl FnMut(MemoryRow) -> ControlFlow<()>,
+    ) -> Result<(), SchemaError> {
+        let doing = "looking for memories without a vector";
+        let missing = if self.has_vector_table()? {
+            "AND m.seq NOT IN (SELECT seq FROM memory_vec)"
+        } else {
+            ""
+        };
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM memories m WHERE m.seq > ?1 {missing} ORDER BY m.seq"
+        );
+        let mut statement = self.connection().prepare(&sql).doing(doing)?;
+        let rows = statement.query_map([after], MemoryRow::read).doing(doing)?;
+        for row in rows {
+            if visit(row.doing(doing)??).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn has_vector_table(&self) -> Result<bool, SchemaError> {
+        let count = self.count("SELECT count(*) FROM sqlite_schema WHERE name = 'memory_vec'")?;
+        Ok(count > 0)
+    }
+
+    pub(crate) fn count(&self, sql: &str) -> Result<u64, SchemaError> {
+        self.connection()
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
+            .map(i64::unsigned_abs)
+            .doing("counting rows")
+    }
+}

@@ -1,0 +1,122 @@
+//! Mends what the check finds, as far as the file itself allows. It never embeds: a memory left without a vector is for
+//! the caller to embed ([`crate::WriteTransaction::add_missing_vector`]).
+
+use rusqlite::params;
+
+use crate::error::{Doing, SchemaError};
+use crate::open::Store;
+use crate::tags;
+
+/// What was mended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RepairReport {
+    /// Vectors removed because no memory has their key.
+    pub orphan_vectors_removed: u64,
+    /// Vectors removed because they were zero, not finite, of the wrong width, or one too many.
+    pub bad_vectors_removed: u64,
+    /// Memories whose tags were no list: the text found became their one tag.
+    pub tags_mended: u64,
+    /// Memories whose time was none: it became the earlier sound one of the two, or the time of the repair.
+    pub times_mended: u64,
+    /// Whether the word index was built anew.
+    pub word_index_rebuilt: bool,
+    /// Whether the tag index was built anew.
+    pub tag_index_rebuilt: bool,
+}
+
+impl Store {
+    /// Mends the file in one transaction: everything that a [`crate::CheckReport`] lists, but for missing vectors and
+    /// what SQLite's own check reports.
+    ///
+    /// # Errors
+    /// [`SchemaError::ReadOnly`], [`SchemaError::Busy`], and what SQLite reports.
+    pub fn repair(&mut self, now: crate::Timestamp) -> Result<RepairReport, SchemaError> {
+        let doing = "repairing the file";
+        let found = self.check()?;
+        self.write(|transaction| {
+            let mut report = RepairReport::default();
+            for seq in &found.orphan_vectors {
+                transaction.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
+                report.orphan_vectors_removed += 1;
+            }
+            for seq in found.bad_vectors.iter().chain(&found.duplicate_vectors) {
+                if !found.orphan_vectors.contains(seq) {
+                    transaction.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
+                    report.bad_vectors_removed += 1;
+                }
+            }
+            let words_differ = found.word_index.is_some()
+                || !found.missing_words.is_empty()
+                || !found.orphan_words.is_empty();
+            if words_differ {
+                // First, so that the triggers below find the index as they expect it.
+                transaction.execute(
+                    doing,
+                    "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')",
+                    [],
+                )?;
+                report.word_index_rebuilt = true;
+            }
+            for id in &found.bad_tags {
+                let text: Option<String> = transaction
+                    .connection()
+                    .query_row("SELECT tags FROM memories WHERE id = ?1", [id], |row| {
+                        row.get(0)
+                    })
+                    .doing(doing)?;
+                let json = text.and_then(|text| tags::to_json(&[text]));
+                transaction.execute(
+                    doing,
+                    "UPDATE memories SET tags = ?2 WHERE id = ?1",
+                    params![id, json],
+                )?;
+                report.tags_mended += 1;
+            }
+            for id in &found.bad_times {
+                mend_times(transaction, id, now)?;
+                report.times_mended += 1;
+            }
+            if !found.stale_tags.is_empty() {
+                transaction.execute(doing, "DELETE FROM memory_tags", [])?;
+                transaction.execute(
+                    doing,
+                    "INSERT OR IGNORE INTO memory_tags (tag, seq)
+                     SELECT mnemic_fold(j.value), m.seq FROM memories m, json_each(m.tags) j",
+                    [],
+                )?;
+                report.tag_index_rebuilt = true;
+            }
+            Ok(report)
+        })
+    }
+}
+
+fn mend_times(
+    transaction: &crate::WriteTransaction<'_>,
+    id: &str,
+    now: crate::Timestamp,
+) -> Result<(), SchemaError> {
+    let doing = "repairing the times of a memory";
+    let texts: [Option<String>; 2] = transaction
+        .connection()
+        .query_row(
+            "SELECT CAST(created_at AS TEXT), CAST(updated_at AS TEXT) FROM memories WHERE id = ?1",
+            [id],
+            |row| Ok([row.get(0)?, row.get(1)?]),
+        )
+        .doing(doing)?;
+    let [created, updated] =
+        texts.map(|text| text.and_then(|text| text.parse::<crate::Timestamp>().ok()));
+    let mended = [
+        created.or(updated).unwrap_or(now),
+        updated.or(created).unwrap_or(now),
+    ];
+    let [created, updated] = mended.map(|time| time.to_string());
+    transaction.execute(
+        doing,
+        "UPDATE memories SET created_at = ?2, updated_at = ?3 WHERE id = ?1",
+        params![id, created, updated],
+    )?;
+    Ok(())
+}

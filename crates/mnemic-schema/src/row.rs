@@ -1,0 +1,130 @@
+//! The rows of the file as Rust values. It never talks to SQLite but to read a row of a result.
+
+use rusqlite::Row;
+
+use crate::error::SchemaError;
+use crate::tags;
+use crate::timestamp::Timestamp;
+
+/// A memory as the file holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryRow {
+    /// The key that joins all tables and indexes; never used twice.
+    pub seq: i64,
+    /// The id that users know.
+    pub id: String,
+    /// The text.
+    pub content: String,
+    /// The project; `None` is global.
+    pub project: Option<String>,
+    /// The tags, as they were given.
+    pub tags: Vec<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// The columns of [`MemoryRow`], in its order.
+pub(crate) const MEMORY_COLUMNS: &str =
+    "m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at";
+
+impl MemoryRow {
+    /// Reads [`MEMORY_COLUMNS`]. Tags of another shape are read as one tag; a time that is none is an error.
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Self, SchemaError>> {
+        let id: String = row.get(1)?;
+        let (created, updated): (String, String) = (row.get(5)?, row.get(6)?);
+        let tags: Option<String> = row.get(4)?;
+        let (created_at, updated_at) =
+            match (created.parse::<Timestamp>(), updated.parse::<Timestamp>()) {
+                (Ok(created), Ok(updated)) => (created, updated),
+                (Err(error), _) | (_, Err(error)) => {
+                    return Ok(Err(SchemaError::BadRow {
+                        id,
+                        found: error.to_string(),
+                    }));
+                }
+            };
+        Ok(Ok(Self {
+            seq: row.get(0)?,
+            id,
+            content: row.get(2)?,
+            project: row.get(3)?,
+            tags: tags
+                .as_deref()
+                .map(tags::lenient_from_json)
+                .unwrap_or_default(),
+            created_at,
+            updated_at,
+        }))
+    }
+}
+
+/// What ranking needs of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowKey {
+    /// As in [`MemoryRow`].
+    pub seq: i64,
+    /// As in [`MemoryRow`].
+    pub id: String,
+    /// As in [`MemoryRow`].
+    pub created_at: Timestamp,
+}
+
+/// A memory to insert.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRow {
+    /// The id, or `None` to have one made (16 hexadecimal digits).
+    pub id: Option<String>,
+    /// The text.
+    pub content: String,
+    /// The project; `None` is global.
+    pub project: Option<String>,
+    /// The tags.
+    pub tags: Vec<String>,
+    /// When it was created; also its first time of change.
+    pub created_at: Timestamp,
+}
+
+/// What to change of a memory; `None` leaves a part as it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RowChange {
+    /// Another text.
+    pub content: Option<String>,
+    /// Another project; `Some(None)` makes it global.
+    pub project: Option<Option<String>>,
+    /// Other tags.
+    pub tags: Option<Vec<String>>,
+}
+
+/// The model that made a file's vectors, as its table `meta` records it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedModel {
+    /// The space the vectors live in.
+    pub space: String,
+    /// The model's id.
+    pub id: String,
+    /// The model's revision.
+    pub revision: String,
+    /// Numbers in a vector.
+    pub dims: usize,
+}
+
+impl std::fmt::Display for RecordedModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} (revision {}) in space {}, {} dimensions",
+            self.id, self.revision, self.space, self.dims
+        )
+    }
+}
+
+/// A vector and the model that made it.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded<'a> {
+    /// The model.
+    pub model: &'a RecordedModel,
+    /// The vector, of the model's width.
+    pub vector: &'a [f32],
+}

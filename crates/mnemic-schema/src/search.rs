@@ -1,0 +1,182 @@
+//! The two legs of search over one snapshot: words and vectors, filtered before anything is cut. It never combines them.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params_from_iter};
+
+use crate::error::{Doing, SchemaError};
+use crate::filter::Filter;
+use crate::read::Snapshot;
+use crate::text::QueryWord;
+
+/// vec0 answers at most this many nearest rows; more are found by scanning all.
+const MAX_VEC0_K: usize = 4096;
+
+impl Snapshot<'_> {
+    /// How many memories hold a word, whatever the filter.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn word_frequency(&self, word: &QueryWord) -> Result<u64, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1")
+            .and_then(|mut statement| {
+                statement.query_row([word.match_expression()], |row| row.get::<_, i64>(0))
+            })
+            .map(i64::unsigned_abs)
+            .doing("counting the memories that hold a word")
+    }
+
+    /// Visits every memory that holds a word and passes the filter, with its bm25 as FTS5 counts it: negative, and
+    /// smaller for a better match. Statistics (how rare the word is) are those of the whole file.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn word_matches(
+        &self,
+        word: &QueryWord,
+        filter: &Filter,
+        mut visit: impl FnMut(i64, f64),
+    ) -> Result<(), SchemaError> {
+        let doing = "searching by a word";
+        let (conditions, filter_values) = filter.clause();
+        let sql = if conditions.is_empty() {
+            "SELECT rowid, bm25(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?"
+                .to_owned()
+        } else {
+            // CROSS JOIN fixes the order: the word index first, then each row by its key.
+            format!(
+                "SELECT memories_fts.rowid, bm25(memories_fts)
+                 FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
+                 WHERE memories_fts MATCH ?{conditions}"
+            )
+        };
+        let mut values = vec![Value::Text(word.match_expression())];
+        values.extend(filter_values);
+        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
+        let mut rows = statement.query(params_from_iter(values)).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            visit(row.get(0).doing(doing)?, row.get(1).doing(doing)?);
+        }
+        Ok(())
+    }
+
+    /// The `k` memories nearest to a vector among those that pass the filter, nearest first, with their cosine
+    /// distances (0 to 2). Exact for any `k`. Empty where the file has no vectors.
+    ///
+    /// # Errors
+    /// [`SchemaError::BadVector`] where the width is not the file's, and what SQLite reports.
+    pub fn nearest(
+        &self,
+        vector: &[f32],
+        k: usize,
+        filter: &Filter,
+    ) -> Result<Vec<(i64, f64)>, SchemaError> {
+        if k == 0 || !self.check_width(vector)? {
+            return Ok(Vec::new());
+        }
+        let doing = "searching by vector";
+        let (conditions, filter_values) = filter.clause();
+        // A sub-select on the key is an exact filter before the cut; vec0 would treat any other condition on the key as
+        // one after it.
+        let among = |prefix: &str| {
+            if conditions.is_empty() {
+                String::new()
+            } else {
+                format!(" {prefix} seq IN (SELECT m.seq FROM memories m WHERE TRUE{conditions})")
+            }
+        };
+        let mut values = vec![Value::Blob(bytes(vector))];
+        let sql = if k <= MAX_VEC0_K {
+            values.push(Value::Integer(i64::try_from(k).unwrap_or(i64::MAX)));
+            format!(
+                "SELECT seq, distance FROM memory_vec WHERE embedding MATCH ? AND k = ?{}",
+                among("AND")
+            )
+        } else {
+            format!(
+                "SELECT seq, vec_distance_cosine(embedding, ?) AS distance FROM memory_vec{}",
+                among("WHERE")
+            )
+        };
+        values.extend(filter_values);
+        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
+        let rows = statement
+            .query_map(params_from_iter(values), |row| {
+                Ok((row.get(0)?, row.get::<_, Option<f64>>(1)?))
+            })
+            .doing(doing)?;
+        let mut found = Vec::new();
+        for row in rows {
+            // A damaged vector has no distance: it is no neighbour (`check` reports it).
+            if let (seq, Some(distance)) = row.doing(doing)?
+                && distance.is_finite()
+            {
+                found.push((seq, distance));
+            }
+        }
+        found.sort_by(|(a, x): &(i64, f64), (b, y)| x.total_cmp(y).then(a.cmp(b)));
+        found.truncate(k);
+        Ok(found)
+    }
+
+    /// The cosine distances (0 to 2) of memories to a vector, in their order; `None` for a memory without one.
+    ///
+    /// # Errors
+    /// As [`Snapshot::nearest`].
+    pub fn distances(&self, vector: &[f32], seqs: &[i64]) -> Result<Vec<Option<f64>>, SchemaError> {
+        if !self.check_width(vector)? {
+            return Ok(vec![None; seqs.len()]);
+        }
+        let doing = "computing distances";
+        let blob = bytes(vector);
+        let mut statement = self
+            .connection()
+            .prepare_cached(
+                "SELECT vec_distance_cosine(embedding, ?1) FROM memory_vec WHERE seq = ?2",
+            )
+            .doing(doing)?;
+        seqs.iter()
+            .map(|seq| {
+                let distance: Option<Option<f64>> = statement
+                    .query_row((&blob, seq), |row| row.get(0))
+                    .optional()
+                    .doing(doing)?;
+                Ok(distance.flatten().filter(|distance| distance.is_finite()))
+            })
+            .collect()
+    }
+
+    /// Whether there are vectors to compare with; an error where they are of another width.
+    fn check_width(&self, vector: &[f32]) -> Result<bool, SchemaError> {
+        let Some(model) = self.recorded_model()? else {
+            return Ok(false);
+        };
+        if vector.len() == model.dims {
+            Ok(true)
+        } else {
+            Err(SchemaError::BadVector {
+                of: "the query".to_owned(),
+                reason: format!(
+                    "it has {} numbers, the file's vectors have {}",
+                    vector.len(),
+                    model.dims
+                ),
+            })
+        }
+    }
+}
+
+/// A vector as sqlite-vec stores it: little-endian f32.
+pub(crate) fn bytes(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// The numbers of a stored vector; `None` where the length is not a multiple of four.
+pub(crate) fn floats(bytes: &[u8]) -> Option<Vec<f32>> {
+    let chunks = bytes.chunks_exact(4);
+    chunks.remainder().is_empty().then(|| {
+        chunks
+            .filter_map(|chunk| chunk.try_into().ok().map(f32::from_le_bytes))
+            .collect()
+    })
+}

@@ -1,0 +1,297 @@
+//! The one path by which rows are written: row, word index, tags and vector together. It never embeds and never commits
+//! by halves.
+
+use std::ops::Deref;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use crate::error::{Doing, SchemaError};
+use crate::migrate::vector_index_sql;
+use crate::read::Snapshot;
+use crate::row::{Embedded, NewRow, RecordedModel, RowChange};
+use crate::search::bytes;
+use crate::tags;
+use crate::timestamp::Timestamp;
+
+/// A transaction that holds the write lock. It reads as a [`Snapshot`] does.
+#[derive(Debug)]
+pub struct WriteTransaction<'c> {
+    snapshot: Snapshot<'c>,
+    /// The model that the file was found or made to be of, once that was looked up.
+    model: Option<RecordedModel>,
+}
+
+impl<'c> Deref for WriteTransaction<'c> {
+    type Target = Snapshot<'c>;
+
+    fn deref(&self) -> &Snapshot<'c> {
+        &self.snapshot
+    }
+}
+
+impl<'c> WriteTransaction<'c> {
+    pub(crate) fn new(transaction: Transaction<'c>) -> Self {
+        Self {
+            snapshot: Snapshot::new(transaction),
+            model: None,
+        }
+    }
+
+    pub(crate) fn commit(self) -> Result<(), SchemaError> {
+        self.snapshot
+            .into_transaction()
+            .commit()
+            .doing("committing")
+    }
+
+    /// Inserts a memory with its vector, and answers with its id. Without a vector only where the file has none.
+    ///
+    /// The first vector of a file records its model. A file without vectors takes any model.
+    ///
+    /// # Errors
+    /// [`SchemaError::AlreadyExists`], [`SchemaError::BadId`], [`SchemaError::BadVector`],
+    /// [`SchemaError::ModelMismatch`], and what SQLite reports.
+    pub fn insert(
+        &mut self,
+        row: &NewRow,
+        embedded: Option<Embedded<'_>>,
+    ) -> Result<String, SchemaError> {
+        self.admit(embedded)?;
+        if let Some(id) = &row.id {
+            if id.is_empty() || id.len() > 64 || !id.bytes().all(|b| b.is_ascii_graphic()) {
+                return Err(SchemaError::BadId { id: id.clone() });
+            }
+            if self.seq(id)?.is_some() {
+                return Err(SchemaError::AlreadyExists { id: id.clone() });
+            }
+        }
+        let created = row.created_at.to_string();
+        let (seq, id): (i64, String) = self
+            .connection()
+            .prepare_cached(
+                "INSERT INTO memories (id, content, project, tags, created_at, updated_at)
+                 VALUES (coalesce(?1, lower(hex(randomblob(8)))), ?2, ?3, ?4, ?5, ?5) RETURNING seq, id",
+            )
+            .and_then(|mut statement| {
+                statement.query_row(
+                    params![row.id, row.content, row.project, tags::to_json(&row.tags), created],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+            })
+            .doing("storing a memory")?;
+        if let Some(embedded) = embedded {
+            self.insert_vector(seq, &id, embedded)?;
+        }
+        Ok(id)
+    }
+
+    /// Changes a memory in place: id, key and time of creation stay. Other content needs its vector where the file has
+    /// vectors.
+    ///
+    /// # Errors
+    /// [`SchemaError::NotFound`], and as [`WriteTransaction::insert`].
+    pub fn update(
+        &mut self,
+        id: &str,
+        change: &RowChange,
+        updated_at: Timestamp,
+        embedded: Option<Embedded<'_>>,
+    ) -> Result<(), SchemaError> {
+        let doing = "updating a memory";
+        let seq = self
+            .seq(id)?
+            .ok_or_else(|| SchemaError::NotFound { id: id.to_owned() })?;
+        if let Some(content) = &change.content {
+            self.admit(embedded)?;
+            self.execute(
+                doing,
+                "UPDATE memories SET content = ?2 WHERE seq = ?1",
+                params![seq, content],
+            )?;
+            if let Some(embedded) = embedded {
+                self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", params![seq])?;
+                self.insert_vector(seq, id, embedded)?;
+            }
+        }
+        if let Some(project) = &change.project {
+            self.execute(
+                doing,
+                "UPDATE memories SET project = ?2 WHERE seq = ?1",
+                params![seq, project],
+            )?;
+        }
+        if let Some(tags) = &change.tags {
+            let json = tags::to_json(tags);
+            self.execute(
+                doing,
+                "UPDATE memories SET tags = ?2 WHERE seq = ?1",
+                params![seq, json],
+            )?;
+        }
+        let now = updated_at.to_string();
+        self.execute(
+            doing,
+            "UPDATE memories SET updated_at = ?2 WHERE seq = ?1",
+            params![seq, now],
+        )?;
+        Ok(())
+    }
+
+    /// Deletes a memory with all that belongs to it; tells whether it was there.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn delete(&mut self, id: &str) -> Result<bool, SchemaError> {
+        let deleted = self.execute(
+            "deleting a memory",
+            "DELETE FROM memories WHERE id = ?1",
+            params![id],
+        )?;
+        Ok(deleted > 0)
+    }
+
+    /// Gives a memory that has no vector its vector, if its content is still the one given; tells whether it did.
+    ///
+    /// # Errors
+    /// [`SchemaError::BadVector`], [`SchemaError::ModelMismatch`], and what SQLite reports.
+    pub fn add_missing_vector(
+        &mut self,
+        seq: i64,
+        content: &str,
+        embedded: Embedded<'_>,
+    ) -> Result<bool, SchemaError> {
+        let doing = "adding a missing vector";
+        self.admit(Some(embedded))?;
+        let id: Option<String> = self
+            .connection()
+            .prepare_cached(
+                "SELECT id FROM memories WHERE seq = ?1 AND content = ?2
+                 AND NOT EXISTS (SELECT 1 FROM memory_vec WHERE memory_vec.seq = ?1)",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row(params![seq, content], |row| row.get(0))
+                    .optional()
+            })
+            .doing(doing)?;
+        match id {
+            Some(id) => self.insert_vector(seq, &id, embedded).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn seq(&self, id: &str) -> Result<Option<i64>, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT seq FROM memories WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+            .doing("looking up an id")
+    }
+
+    pub(crate) fn execute(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<usize, SchemaError> {
+        self.connection()
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(values))
+            .doing(doing)
+    }
+
+    /// Makes sure that a text embedded so (or not at all) may join the file, and that the vector table is there for it.
+    fn admit(&mut self, embedded: Option<Embedded<'_>>) -> Result<(), SchemaError> {
+        let given = embedded.map(|embedded| embedded.model);
+        if given.is_some() && self.model.as_ref() == given {
+            return Ok(());
+        }
+        let recorded = self.recorded_model()?;
+        if recorded.as_ref() != given {
+            if let Some(recorded) = &recorded
+                && self.vector_count()? > 0
+            {
+                return Err(SchemaError::ModelMismatch {
+                    recorded: recorded.to_string(),
+                    given: given.map_or_else(|| "no model".to_owned(), ToString::to_string),
+                });
+            }
+            self.record_model(given)?;
+        }
+        self.model = given.cloned();
+        Ok(())
+    }
+
+    /// Makes the (empty) vector table that of another model, or of none.
+    fn record_model(&self, model: Option<&RecordedModel>) -> Result<(), SchemaError> {
+        let doing = "recording the model of the vectors";
+        let Some(model) = model else {
+            self.execute(
+                doing,
+                "DELETE FROM meta WHERE key IN ('space', 'model', 'model_revision', 'dims')",
+                [],
+            )?;
+            return self
+                .connection()
+                .execute_batch(
+                    "DROP TRIGGER IF EXISTS memories_vec_delete; DROP TABLE IF EXISTS memory_vec;",
+                )
+                .doing(doing);
+        };
+        self.connection()
+            .execute_batch(&vector_index_sql(model.dims))
+            .doing(doing)?;
+        for (key, value) in [
+            ("space", &model.space),
+            ("model", &model.id),
+            ("model_revision", &model.revision),
+            ("dims", &model.dims.to_string()),
+        ] {
+            self.execute(
+                doing,
+                "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+                params![key, value],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The vector is looked at first: vec0 itself takes NaN, infinity and zero.
+    fn insert_vector(&self, seq: i64, id: &str, embedded: Embedded<'_>) -> Result<(), SchemaError> {
+        let refuse = |reason: String| {
+            Err(SchemaError::BadVector {
+                of: format!("memory {id}"),
+                reason,
+            })
+        };
+        let Embedded { model, vector } = embedded;
+        if vector.len() != model.dims {
+            return refuse(format!(
+                "it has {} numbers, those of {model} have {}",
+                vector.len(),
+                model.dims
+            ));
+        }
+        if let Some(reason) = defect(vector) {
+            return refuse(reason.to_owned());
+        }
+        self.execute(
+            "storing a vector",
+            "INSERT INTO memory_vec (seq, embedding) VALUES (?1, ?2)",
+            params![seq, bytes(vector)],
+        )?;
+        Ok(())
+    }
+}
+
+/// What makes a vector useless for cosine, if anything.
+pub(crate) fn defect(vector: &[f32]) -> Option<&'static str> {
+    // In f32, as sqlite-vec computes: a length that underflows or overflows there has no cosine either.
+    let square: f32 = vector.iter().map(|x| x * x).sum();
+    if !square.is_finite() {
+        Some("it holds a NaN, an infinity, or numbers too large to have a length")
+    } else if square < f32::MIN_POSITIVE {
+        Some("it is the zero vector, or too small to have a direction")
+    } else {
+        None
+    }
+}
