@@ -126,6 +126,45 @@ pub fn share_of_ideal(bm25: f64, ideal: f64) -> f64 {
     finite(bm25 / ideal).min(1.0)
 }
 
+/// What one word of a query says for a passage that holds it: idf · (½ + ½ · saturation), where saturation =
+/// `term` / (k₁ + 1) is how far bm25's term-frequency part, in \[0, k₁ + 1\], has come.
+///
+/// Plain bm25 gives a long passage very little for a word that it holds once; here holding the word at all is half of
+/// what can be had. Measured against bm25 itself in `docs/scoring.md` of the project. `idf` is [`idf`]'s; the term part of
+/// an FTS5 match of one word is its bm25 divided by [`fts5_idf`]. A negative number or NaN on either side counts as 0, a
+/// term part above k₁ + 1 as k₁ + 1.
+///
+/// ```
+/// use mnemic_rank::bm25::{K1, word_evidence};
+///
+/// assert_eq!(word_evidence(4.0, K1 + 1.0), 4.0);
+/// assert_eq!(word_evidence(4.0, (K1 + 1.0) / 2.0), 3.0);
+/// assert_eq!(word_evidence(4.0, 0.0), 2.0);
+/// ```
+#[must_use]
+pub fn word_evidence(idf: f64, term: f64) -> f64 {
+    let saturation = (non_negative(term) / (K1 + 1.0)).min(1.0);
+    non_negative(idf) * (0.5 + 0.5 * saturation)
+}
+
+/// Evidence as a share of all that the words of the query could give: Σ evidence / Σ idf, clamped into \[0, 1\], where
+/// both sums go over all words of the query, those that no passage holds included (they have no evidence but a high
+/// idf). 0 where there is no idf.
+///
+/// Absolute: 1 is a passage full of every word asked for, in a file of one passage as in one of a million.
+///
+/// ```
+/// use mnemic_rank::bm25::{evidence_share, word_evidence};
+///
+/// let found = word_evidence(4.0, 2.2);
+/// assert_eq!(evidence_share(found, 4.0 + 4.0), 0.5);
+/// assert_eq!(evidence_share(found, 0.0), 0.0);
+/// ```
+#[must_use]
+pub fn evidence_share(evidence: f64, total_idf: f64) -> f64 {
+    share_of_ideal(evidence, total_idf)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +216,19 @@ mod tests {
             prop_assert!(from_fts5(x) >= 0.0 && from_fts5(x).is_finite());
             if x <= y {
                 prop_assert!(from_fts5(x) >= from_fts5(y));
+            }
+        }
+
+        #[test]
+        fn evidence_is_between_half_and_all_of_the_idf(
+            idf in any_number(), x in any_number(), y in any_number(),
+        ) {
+            let whole = word_evidence(idf, f64::INFINITY);
+            let evidence = word_evidence(idf, x);
+            prop_assert!(evidence.is_finite() && evidence >= 0.5 * whole && evidence <= whole);
+            prop_assert!((0.0..=1.0).contains(&evidence_share(evidence, idf)));
+            if x <= y {
+                prop_assert!(evidence <= word_evidence(idf, y));
             }
         }
 

@@ -36,6 +36,15 @@ pub enum SchemaError {
         /// What was found instead.
         reason: String,
     },
+    /// A write-ahead log lies beside a file in a directory that may not be written.
+    #[error(
+        "{path:?} cannot be read without writing: a write-ahead log lies beside it and must be merged first. Open it \
+         once for writing, or copy the file and its -wal to a directory that may be written"
+    )]
+    UnmergedLog {
+        /// The file.
+        path: PathBuf,
+    },
     /// The handle or the file is read-only.
     #[error("{doing}: the memory is open for reading only")]
     ReadOnly {

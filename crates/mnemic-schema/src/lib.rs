@@ -24,7 +24,7 @@ pub use check::CheckReport;
 pub use error::SchemaError;
 pub use filter::{Filter, Scope};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
-pub use open::{Durability, OpenOptions, Store};
+pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;
 pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey};

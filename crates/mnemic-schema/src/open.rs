@@ -113,8 +113,8 @@ impl Store {
     /// [`Store::read`] then makes sure that nobody changed it meanwhile.
     ///
     /// # Errors
-    /// [`SchemaError::BadPath`] where the file cannot be read without writing (an unmerged write-ahead log in a
-    /// directory that may not be written), and as [`Store::open`]; [`SchemaError::Io`] where there is no such file.
+    /// [`SchemaError::UnmergedLog`] where the file cannot be read without writing, [`SchemaError::Io`] where there is no
+    /// such file, and as [`Store::open`].
     /// A file of an older schema is [`SchemaError::ReadOnly`]: it must be opened for writing once.
     pub fn open_read_only(path: &Path, options: OpenOptions) -> Result<Self, SchemaError> {
         let path = absolute(path)?;
@@ -147,26 +147,14 @@ impl Store {
         })
     }
 
-    /// Another connection to the same file that only reads; `None` in memory, where there is but one.
-    ///
-    /// # Errors
-    /// As [`Store::open_read_only`].
-    pub fn reader(&self) -> Result<Option<Self>, SchemaError> {
-        let Some(path) = &self.path else {
-            return Ok(None);
-        };
-        if !self.writable {
-            return Self::open_read_only(path, self.options).map(Some);
-        }
-        // The write-ahead log is there, as `self` has the file open for writing.
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Ok(Some(Self {
-            connection: connect(path, flags, self.options)?,
-            path: Some(path.clone()),
+    /// What opens further connections to the same file that only read; `None` in memory, where there is but one.
+    #[must_use]
+    pub fn readers(&self) -> Option<Readers> {
+        self.path.as_ref().map(|path| Readers {
+            path: path.clone(),
             options: self.options,
-            writable: false,
-            frozen: None,
-        }))
+            beside_writer: self.writable,
+        })
     }
 
     /// The file's absolute path; `None` in memory.
@@ -275,6 +263,35 @@ impl Store {
     }
 }
 
+/// Opens connections that only read. It needs no connection itself, so that a busy writer is in nobody's way.
+#[derive(Debug, Clone)]
+pub struct Readers {
+    path: PathBuf,
+    options: OpenOptions,
+    beside_writer: bool,
+}
+
+impl Readers {
+    /// Another connection to the file, for reading only. The [`Store`] that these readers came from must be open still.
+    ///
+    /// # Errors
+    /// As [`Store::open_read_only`].
+    pub fn open(&self) -> Result<Store, SchemaError> {
+        if !self.beside_writer {
+            return Store::open_read_only(&self.path, self.options);
+        }
+        // The write-ahead log is there, as the writer has the file open.
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Ok(Store {
+            connection: connect(&self.path, flags, self.options)?,
+            path: Some(self.path.clone()),
+            options: self.options,
+            writable: false,
+            frozen: None,
+        })
+    }
+}
+
 /// The file that lies beside a database under its name and a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
@@ -361,10 +378,8 @@ fn connect_read_only(
         Err(SchemaError::Sqlite { source, .. })
             if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) =>
         {
-            Err(SchemaError::BadPath {
+            Err(SchemaError::UnmergedLog {
                 path: path.to_owned(),
-                reason: "a write-ahead log lies beside it and must be merged first, which needs writing: open it \
-                         once for writing, or copy the file and its -wal to a directory that may be written",
             })
         }
         Err(other) => Err(other),
@@ -437,7 +452,7 @@ mod tests {
                 ..OpenOptions::default()
             };
             let writer = Store::open(&path, options).unwrap();
-            let reader = writer.reader().unwrap().unwrap();
+            let reader = writer.readers().unwrap().open().unwrap();
             drop(Store::open(&folder.path().join("frozen.db"), options).unwrap());
             let frozen = Store::open_read_only(&folder.path().join("frozen.db"), options).unwrap();
             for store in [&writer, &reader, &frozen] {

@@ -212,7 +212,7 @@ fn a_read_only_file_in_a_read_only_folder() {
             String::from_utf8_lossy(&output.stderr)
         );
         let expected = if leftover {
-            "refused: a write-ahead log"
+            "a write-ahead log lies beside it"
         } else {
             "read: 1 memories"
         };
@@ -235,7 +235,7 @@ fn read_as_another_user(path: &Path) {
             assert!(store.check().unwrap().is_ok());
             println!("read: {} memories", count(&mut store));
         }
-        Err(SchemaError::BadPath { reason, .. }) => println!("refused: {reason}"),
+        Err(error @ SchemaError::UnmergedLog { .. }) => println!("refused: {error}"),
         Err(other) => panic!("{other:?}"),
     }
 }
@@ -245,7 +245,7 @@ fn a_memory_without_a_file_has_one_connection() {
     let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
     put(&mut store, &row("here"), None).unwrap();
     assert_eq!(store.path(), None);
-    assert!(store.reader().unwrap().is_none());
+    assert!(store.readers().is_none());
     assert_eq!(count(&mut store), 1);
 }
 

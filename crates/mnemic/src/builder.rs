@@ -1,0 +1,110 @@
+//! How a memory is opened: the choices, and the one place that opens a file.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mnemic_embed::Embedder;
+use mnemic_schema::{Durability, OpenOptions, Store};
+
+use crate::Result;
+use crate::memory::Memory;
+
+/// The choices for opening a memory; [`Memory::open`] is the same with the defaults.
+///
+/// ```
+/// use mnemic::{Durability, Memory};
+///
+/// let memory = Memory::builder().durability(Durability::Normal).open_in_memory()?;
+/// # Ok::<(), mnemic::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a builder does nothing until it opens a memory"]
+pub struct MemoryBuilder {
+    embedder: Choice,
+    options: OpenOptions,
+}
+
+#[derive(Debug, Clone)]
+enum Choice {
+    Default,
+    None,
+    Given(Arc<dyn Embedder>),
+}
+
+impl MemoryBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            embedder: Choice::Default,
+            options: OpenOptions::default(),
+        }
+    }
+
+    /// The model that turns texts into vectors. Default: the one that is built in (feature `static`, on by default);
+    /// without that feature, none.
+    ///
+    /// A file that holds vectors already must be opened with a model of the same space. To store, it must be the very
+    /// model that made them.
+    pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
+        self.embedder = Choice::Given(Arc::new(embedder));
+        self
+    }
+
+    /// No model: recall works by words alone. Such a handle cannot store into a file that has vectors.
+    pub fn no_embedder(mut self) -> Self {
+        self.embedder = Choice::None;
+        self
+    }
+
+    /// What a commit survives. Default: [`Durability::Full`], a power cut.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.options.durability = durability;
+        self
+    }
+
+    /// How long to wait for another process's write lock before [`crate::ErrorKind::Busy`]. Default: 5 seconds.
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.options.busy_timeout = timeout;
+        self
+    }
+
+    /// Opens a file, and makes it where there is none (readable by its owner alone).
+    ///
+    /// # Errors
+    /// Nothing was changed where the kind is `InvalidInput` (the path names no file), `NewerFile`, `NotAMemoryFile`,
+    /// `ModelMismatch` (its vectors live in another space), `ReadOnly`, `Busy`, `Corrupt` or `Io`.
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Memory> {
+        let store = Store::open(path.as_ref(), self.options)?;
+        Memory::over(store, self.chosen())
+    }
+
+    /// Opens a memory without a file, gone when its last handle is dropped.
+    ///
+    /// # Errors
+    /// `Storage` where the database cannot be made.
+    pub fn open_in_memory(self) -> Result<Memory> {
+        let store = Store::open_in_memory(self.options)?;
+        Memory::over(store, self.chosen())
+    }
+
+    /// Opens a file for reading only: nothing is written to it, beside it, or anywhere.
+    ///
+    /// # Errors
+    /// `Io` where there is no such file; `ReadOnly` where it cannot be read without writing (an older schema, or an
+    /// unmerged write-ahead log in a directory that may not be written); else as [`MemoryBuilder::open`].
+    pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Memory> {
+        let store = Store::open_read_only(path.as_ref(), self.options)?;
+        Memory::over(store, self.chosen())
+    }
+
+    fn chosen(self) -> Option<Arc<dyn Embedder>> {
+        match self.embedder {
+            Choice::Given(embedder) => Some(embedder),
+            Choice::None => None,
+            #[cfg(feature = "static")]
+            Choice::Default => Some(Arc::new(mnemic_static::StaticEmbedder::new())),
+            #[cfg(not(feature = "static"))]
+            Choice::Default => None,
+        }
+    }
+}

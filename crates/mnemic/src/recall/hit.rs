@@ -1,0 +1,74 @@
+//! What recall answers with: memories, their scores, and what the scores were made of.
+
+use std::fmt;
+
+use crate::types::StoredMemory;
+
+/// A memory that was recalled.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Hit {
+    /// The memory.
+    pub memory: StoredMemory,
+    /// How well it fits, newness included; higher is better. Its range is the preset's.
+    pub score: f64,
+    /// How well it fits, newness left out.
+    pub relevance: f64,
+    /// What the score was made of.
+    pub signals: Signals,
+}
+
+/// What a score was made of. It prints as one line.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Signals {
+    /// The word signal, in [0, 1]: 0 where no word of the question is in the memory.
+    pub word: f64,
+    /// The bm25 of the memory over the words of the question, as FTS5 counts it but with the sign turned: higher is
+    /// better. `None` where no word matched.
+    pub bm25: Option<f64>,
+    /// The place in the order by words alone, from 1; `None` where it is not among the candidates of that leg.
+    pub word_rank: Option<usize>,
+    /// The vector signal, in [0, 1]: the cosine, negative ones as 0.
+    pub vector: f64,
+    /// The cosine between question and memory, in [−1, 1]; `None` where there are no vectors.
+    pub cosine: Option<f64>,
+    /// The place in the order by vectors alone, from 1; `None` where it is not among the candidates of that leg.
+    pub vector_rank: Option<usize>,
+    /// The newness signal, in [0, 1]: halves with every half-life.
+    pub recency: f64,
+    /// The age in days; negative where the memory is dated in the future.
+    pub age_days: f64,
+}
+
+impl fmt::Display for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rank = |rank: Option<usize>| match rank {
+            Some(rank) => format!(", rank {rank}"),
+            None => String::new(),
+        };
+        match self.bm25 {
+            Some(bm25) => write!(
+                f,
+                "words {:.2} (bm25 {bm25:.2}{})",
+                self.word,
+                rank(self.word_rank)
+            )?,
+            None => write!(f, "words –")?,
+        }
+        match self.cosine {
+            Some(cosine) => write!(
+                f,
+                " · vector {:.2} (cosine {cosine:.2}{})",
+                self.vector,
+                rank(self.vector_rank)
+            )?,
+            None => write!(f, " · vector –")?,
+        }
+        write!(
+            f,
+            " · newness {:.2} ({:.0} days)",
+            self.recency, self.age_days
+        )
+    }
+}

@@ -1,0 +1,238 @@
+//! Recall: embed the question, search each leg on one snapshot, unite and complete, fuse, cut.
+
+pub(crate) mod hit;
+mod leg;
+pub(crate) mod preset;
+pub(crate) mod request;
+
+use std::collections::HashMap;
+
+use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
+use mnemic_schema::{QueryWord, RowKey, Snapshot, Timestamp, query_words};
+
+use crate::Result;
+use crate::embedding;
+use crate::memory::{Memory, space_of};
+use crate::recall::hit::{Hit, Signals};
+use crate::recall::leg::{Leg, VectorLeg, WordLeg};
+use crate::recall::preset::{Formula, Preset};
+use crate::recall::request::Recall;
+
+/// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (measured in
+/// docs/scoring.md).
+const CANDIDATES_PER_HIT: usize = 3;
+const MIN_CANDIDATES: usize = 100;
+
+impl Memory {
+    /// The memories that fit a question best, best first.
+    ///
+    /// It searches by words and by vectors, filters first, scores every candidate by both, and reads one state of the
+    /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
+    /// that the same question to the same file has the same answer.
+    ///
+    /// A question without a letter or digit has no hits. Where the file has no vectors, or this handle no model, words
+    /// alone decide.
+    ///
+    /// # Errors
+    /// `Embedding` where the question could not be embedded; `ModelMismatch` where the file's vectors live in another
+    /// space than this handle's model; `Busy`, `Corrupt`, `Storage`.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store_all(["deploys freeze on Fridays", "the desk plant is a cactus"])?;
+    /// let hits = memory.recall(Recall::new("why do deploys freeze again?").limit(1))?;
+    /// assert_eq!(hits[0].memory.content, "deploys freeze on Fridays");
+    /// println!("{:.2}  {}", hits[0].score, hits[0].signals);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
+        let recall: Recall = recall.into();
+        let words = query_words(&recall.query);
+        if words.is_empty() || recall.limit == 0 {
+            return Ok(Vec::new());
+        }
+        // Before the snapshot, so that a slow model keeps nothing open.
+        let vector = match self.embedder() {
+            Some(embedder) if recall.preset.vector_weight > 0.0 => {
+                embedding::query(embedder, &recall.query)?
+            }
+            _ => None,
+        };
+        let now = recall.now.unwrap_or_else(Timestamp::now);
+        self.read(|snapshot| {
+            let vector = match (self.embedder(), &vector) {
+                (Some(embedder), Some(vector)) if space_of(snapshot, embedder)? => {
+                    Some(vector.clone())
+                }
+                _ => None,
+            };
+            let mut legs = search(snapshot, &recall, &words, vector)?;
+            let mut scored = score(snapshot, &recall.preset, &mut legs, now)?;
+            scored.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
+            scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
+            scored.truncate(recall.limit);
+            hits(snapshot, scored)
+        })
+    }
+}
+
+/// A candidate with its score, before its text is read.
+#[derive(Debug)]
+struct Scored {
+    row: RowKey,
+    score: f64,
+    relevance: f64,
+    signals: Signals,
+}
+
+impl Scored {
+    fn key(&self) -> HitKey<'_> {
+        HitKey {
+            score: self.score,
+            created_micros: self.row.created_at.as_micros(),
+            id: self.row.id.as_bytes(),
+        }
+    }
+}
+
+/// The legs that have a weight and something to search by.
+fn search(
+    snapshot: &Snapshot<'_>,
+    recall: &Recall,
+    words: &[QueryWord],
+    vector: Option<Vec<f32>>,
+) -> Result<Vec<Box<dyn Leg>>> {
+    let preset = &recall.preset;
+    let k = recall
+        .limit
+        .saturating_mul(CANDIDATES_PER_HIT)
+        .max(MIN_CANDIDATES);
+    let mut legs: Vec<Box<dyn Leg>> = Vec::new();
+    if preset.word_weight > 0.0 {
+        legs.push(Box::new(WordLeg::search(
+            snapshot,
+            words,
+            &recall.filter,
+            preset.formula,
+            preset.word_weight,
+            k,
+        )?));
+    }
+    if let Some(vector) = vector {
+        legs.push(Box::new(VectorLeg::search(
+            snapshot,
+            vector,
+            &recall.filter,
+            preset.vector_weight,
+            k,
+        )?));
+    }
+    Ok(legs)
+}
+
+/// Unites the candidates of the legs, has each leg complete its signals, and fuses them.
+fn score(
+    snapshot: &Snapshot<'_>,
+    preset: &Preset,
+    legs: &mut [Box<dyn Leg>],
+    now: Timestamp,
+) -> Result<Vec<Scored>> {
+    let mut candidates: Vec<i64> = legs
+        .iter()
+        .flat_map(|leg| leg.ranked().iter().copied())
+        .collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    for leg in legs.iter_mut() {
+        leg.complete(snapshot, &candidates)?;
+    }
+    let ranks: Vec<HashMap<i64, usize>> = legs
+        .iter()
+        .map(|leg| leg.ranked().iter().copied().zip(1..).collect())
+        .collect();
+    let weights: Vec<f64> = legs.iter().map(|leg| leg.weight()).collect();
+    let rows = snapshot.keys(&candidates)?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let mut signals = Signals {
+                age_days: now.days_since(row.created_at),
+                ..Signals::default()
+            };
+            let ranks: Vec<Option<usize>> = ranks
+                .iter()
+                .map(|ranks| ranks.get(&row.seq).copied())
+                .collect();
+            let legs: Vec<f64> = legs
+                .iter()
+                .zip(&ranks)
+                .map(|(leg, rank)| leg.signal(row.seq, *rank, &mut signals))
+                .collect();
+            let (score, relevance) = fuse(preset, &legs, &ranks, &weights, &mut signals);
+            Scored {
+                row,
+                score,
+                relevance,
+                signals,
+            }
+        })
+        .collect())
+}
+
+/// Score and relevance of one candidate from its signals; fills in the newness.
+fn fuse(
+    preset: &Preset,
+    legs: &[f64],
+    ranks: &[Option<usize>],
+    weights: &[f64],
+    signals: &mut Signals,
+) -> (f64, f64) {
+    signals.recency = match preset.formula {
+        Formula::Rekal => {
+            rekal::recency(signals.age_days * rekal::HALF_LIFE_DAYS / preset.half_life_days)
+        }
+        Formula::Convex | Formula::ReciprocalRank => {
+            recency(signals.age_days, preset.half_life_days)
+        }
+    };
+    let share = preset.recency_weight;
+    match preset.formula {
+        Formula::Convex => {
+            let relevance = fusion::weighted_mean(legs, weights);
+            let score = fusion::weighted_mean(&[relevance, signals.recency], &[1.0 - share, share]);
+            (score, relevance)
+        }
+        Formula::Rekal => {
+            let signals = [signals.word, signals.vector, signals.recency];
+            let weights = [preset.word_weight, preset.vector_weight, share];
+            let [word, vector, _] = signals;
+            (
+                fusion::weighted_sum(&signals, &weights),
+                fusion::weighted_mean(&[word, vector], &[preset.word_weight, preset.vector_weight]),
+            )
+        }
+        Formula::ReciprocalRank => {
+            let relevance = fusion::reciprocal_rank(ranks, weights, fusion::RECIPROCAL_RANK_K);
+            (relevance + share * signals.recency, relevance)
+        }
+    }
+}
+
+/// Reads the texts of the hits.
+fn hits(snapshot: &Snapshot<'_>, scored: Vec<Scored>) -> Result<Vec<Hit>> {
+    let seqs: Vec<i64> = scored.iter().map(|hit| hit.row.seq).collect();
+    let rows = snapshot.rows(&seqs)?;
+    // One snapshot: every key that was scored still has its row, in the same order.
+    Ok(rows
+        .into_iter()
+        .zip(scored)
+        .map(|(row, hit)| Hit {
+            memory: row.into(),
+            score: hit.score,
+            relevance: hit.relevance,
+            signals: hit.signals,
+        })
+        .collect())
+}

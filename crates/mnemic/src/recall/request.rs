@@ -1,0 +1,96 @@
+//! What is asked: the question, whose memories, how many, how scored.
+
+use mnemic_rank::Floors;
+use mnemic_schema::{Filter, Scope, Timestamp};
+
+use crate::filter::filter_verbs;
+use crate::recall::preset::Preset;
+
+/// A question to a memory. A `&str` or `String` becomes one with the defaults: global memories, the best ten.
+///
+/// ```
+/// use mnemic::{Recall, Scope};
+///
+/// let recall = Recall::new("how do we deploy?")
+///     .scope(Scope::ProjectAndGlobal("web".into()))
+///     .tags_any(["ops", "release"])
+///     .tags_none(["obsolete"])
+///     .since("2026-01-01".parse()?)
+///     .limit(5);
+/// # Ok::<(), mnemic::TimestampError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "a question recalls nothing until it is given to Memory::recall"]
+pub struct Recall {
+    pub(crate) query: String,
+    pub(crate) filter: Filter,
+    pub(crate) limit: usize,
+    pub(crate) floors: Floors,
+    pub(crate) preset: Preset,
+    pub(crate) now: Option<Timestamp>,
+}
+
+/// How many hits a question gets that does not say.
+const DEFAULT_LIMIT: usize = 10;
+
+filter_verbs!(Recall);
+
+impl Recall {
+    /// A question in natural language, or any words. All of it is taken literally: no character is an operator.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            filter: Filter {
+                scope: Scope::Global,
+                ..Filter::default()
+            },
+            limit: DEFAULT_LIMIT,
+            floors: Floors::NONE,
+            preset: Preset::default(),
+            now: None,
+        }
+    }
+
+    /// At most so many hits; 0 gives none. Default: 10.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Every memory in scope that either leg finds: with vectors, all of them, best first.
+    pub fn no_limit(mut self) -> Self {
+        self.limit = usize::MAX;
+        self
+    }
+
+    /// Drops hits whose score is under this (a score equal to it stays). What a score means depends on the preset; with
+    /// the default one it is in [0, 1]. Default: no floor.
+    pub fn min_score(mut self, score: f64) -> Self {
+        self.floors.min_score = score;
+        self
+    }
+
+    /// Drops hits whose relevance, which is the score without newness, is under this. Default: no floor.
+    pub fn min_relevance(mut self, relevance: f64) -> Self {
+        self.floors.min_relevance = relevance;
+        self
+    }
+
+    /// The formula by which hits are scored.
+    pub fn preset(mut self, preset: Preset) -> Self {
+        self.preset = preset;
+        self
+    }
+
+    /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.
+    pub fn now(mut self, now: Timestamp) -> Self {
+        self.now = Some(now);
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Recall {
+    fn from(query: T) -> Self {
+        Self::new(query)
+    }
+}

@@ -1,0 +1,89 @@
+//! The verbs that read without ranking: get and timeline.
+
+use mnemic_schema::{Filter, Order};
+
+use crate::Result;
+use crate::filter::filter_verbs;
+use crate::memory::Memory;
+use crate::types::StoredMemory;
+
+/// Which memories [`Memory::timeline`] lists, and how many. The default is all of them, newest first.
+///
+/// ```
+/// use mnemic::Timeline;
+///
+/// let last_may = Timeline::new().since("2026-05-01".parse()?).until("2026-06-01".parse()?).oldest_first();
+/// # Ok::<(), mnemic::TimestampError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[must_use = "a timeline lists nothing until it is given to Memory::timeline"]
+pub struct Timeline {
+    pub(crate) filter: Filter,
+    order: Order,
+    limit: Option<usize>,
+}
+
+filter_verbs!(Timeline);
+
+impl Timeline {
+    /// All memories of all projects, newest first.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// At most so many.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// As many as there are (the default).
+    pub fn no_limit(mut self) -> Self {
+        self.limit = None;
+        self
+    }
+
+    /// Earliest created first.
+    pub fn oldest_first(mut self) -> Self {
+        self.order = Order::OldestFirst;
+        self
+    }
+}
+
+impl Memory {
+    /// The memory with an id, if there is one.
+    ///
+    /// # Errors
+    /// `Busy`, `Corrupt`, `Storage`.
+    pub fn get(&self, id: &str) -> Result<Option<StoredMemory>> {
+        self.read(|snapshot| Ok(snapshot.row(id)?.map(Into::into)))
+    }
+
+    /// The memories that pass a filter, by time of creation. Memories of one instant follow in the order in which they
+    /// were stored (newest first: the last stored first).
+    ///
+    /// # Errors
+    /// As [`Memory::get`].
+    ///
+    /// ```
+    /// use mnemic::{Memory, Timeline};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store_all(["first", "second", "third"])?;
+    /// let newest = memory.timeline(Timeline::new().limit(2))?;
+    /// assert_eq!(newest[0].content, "third");
+    /// assert_eq!(newest[1].content, "second");
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn timeline(&self, timeline: Timeline) -> Result<Vec<StoredMemory>> {
+        let Timeline {
+            filter,
+            order,
+            limit,
+        } = timeline;
+        self.read(|snapshot| {
+            let rows = snapshot.list(&filter, order, limit)?;
+            Ok(rows.into_iter().map(Into::into).collect())
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! What is put into a memory and what comes out. Plain values: nothing here touches the file.
+
+use std::fmt;
+
+use mnemic_schema::{CheckReport, MemoryRow, RepairReport as FileRepair, Timestamp};
+
+use crate::EmbeddingModel;
+
+/// A memory to store. A `&str` or `String` becomes one without project and tags.
+///
+/// ```
+/// use mnemic::NewMemory;
+///
+/// let memory = NewMemory::new("Deploys freeze on Fridays")
+///     .project("web")
+///     .tags(["ops", "release"])
+///     .created_at("2026-05-01T09:00:00Z".parse()?);
+/// # Ok::<(), mnemic::TimestampError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "a builder does nothing until it is stored"]
+pub struct NewMemory {
+    pub(crate) content: String,
+    /// `None`: not said; `Some(None)`: global.
+    pub(crate) project: Option<Option<String>>,
+    pub(crate) tags: Option<Vec<String>>,
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) id: Option<String>,
+}
+
+impl NewMemory {
+    /// A memory with this text: any text but white space alone.
+    pub fn new(content: impl Into<String>) -> Self {
+        Self {
+            content: content.into(),
+            project: None,
+            tags: None,
+            created_at: None,
+            id: None,
+        }
+    }
+
+    /// The project it belongs to: any text, compared literally. Without one it is global.
+    pub fn project(mut self, project: impl Into<String>) -> Self {
+        self.project = Some(Some(project.into()));
+        self
+    }
+
+    /// Belongs to no project. That is the default; it matters in [`crate::Memory::replace`], which otherwise keeps the
+    /// project of the old memory.
+    pub fn global(mut self) -> Self {
+        self.project = Some(None);
+        self
+    }
+
+    /// Its tags: any texts, kept exactly as given.
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.tags = Some(tags.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// When it was created. Default: now.
+    pub fn created_at(mut self, time: Timestamp) -> Self {
+        self.created_at = Some(time);
+        self
+    }
+
+    /// Its id: 1 to 64 visible ASCII characters, not in use. Default: 16 hexadecimal digits, made at random.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for NewMemory {
+    fn from(content: T) -> Self {
+        Self::new(content)
+    }
+}
+
+/// What to change of a memory. A `&str` or `String` becomes a change of the text alone.
+///
+/// ```
+/// use mnemic::MemoryUpdate;
+///
+/// let change = MemoryUpdate::new().tags(["ops"]).global();
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[must_use = "a change does nothing until it is made"]
+pub struct MemoryUpdate {
+    pub(crate) content: Option<String>,
+    pub(crate) project: Option<Option<String>>,
+    pub(crate) tags: Option<Vec<String>>,
+}
+
+impl MemoryUpdate {
+    /// No change yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Another text; it is embedded and indexed anew.
+    pub fn content(mut self, content: impl Into<String>) -> Self {
+        self.content = Some(content.into());
+        self
+    }
+
+    /// Another project.
+    pub fn project(mut self, project: impl Into<String>) -> Self {
+        self.project = Some(Some(project.into()));
+        self
+    }
+
+    /// No project any more.
+    pub fn global(mut self) -> Self {
+        self.project = Some(None);
+        self
+    }
+
+    /// These tags instead of the old ones.
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.tags = Some(tags.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// No tags any more.
+    pub fn no_tags(mut self) -> Self {
+        self.tags = Some(Vec::new());
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for MemoryUpdate {
+    fn from(content: T) -> Self {
+        Self::new().content(content)
+    }
+}
+
+/// What storing answers with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stored {
+    /// The id of the new memory.
+    pub id: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// A memory as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredMemory {
+    /// The id.
+    pub id: String,
+    /// The text.
+    pub content: String,
+    /// The project; `None` is global.
+    pub project: Option<String>,
+    /// The tags, as they were given.
+    pub tags: Vec<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl From<MemoryRow> for StoredMemory {
+    fn from(row: MemoryRow) -> Self {
+        Self {
+            id: row.id,
+            content: row.content,
+            project: row.project,
+            tags: row.tags,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+/// What [`crate::Memory::delete_all`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Deleted {
+    /// How many memories were deleted.
+    pub deleted: usize,
+    /// The ids that no memory had, in the order given.
+    pub missing: Vec<String>,
+}
+
+/// What [`crate::Memory::prune`] deleted, or would delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pruned {
+    /// Whether it was only a rehearsal, so that nothing was deleted.
+    pub dry_run: bool,
+    /// The ids of the memories, oldest first.
+    pub ids: Vec<String>,
+}
+
+/// What [`crate::Memory::repair`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RepairReport {
+    /// What was mended in the file itself.
+    pub file: FileRepair,
+    /// Memories that had no vector and were embedded.
+    pub vectors_added: u64,
+    /// What is wrong still: nothing, unless a model was missing or the database itself is damaged.
+    pub remaining: CheckReport,
+}
+
+/// What [`crate::Memory::backup`] wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupReport {
+    /// The size of the copy in bytes.
+    pub bytes: u64,
+}
+
+/// Sizes and counts, from [`crate::Memory::health`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Health {
+    /// Memories.
+    pub memories: u64,
+    /// Vectors. Fewer than memories where some were stored without a model: [`crate::Memory::repair`] embeds those.
+    pub vectors: u64,
+    /// Distinct projects, not counting global.
+    pub projects: u64,
+    /// The model that made the file's vectors; `None` where it has none yet.
+    pub model: Option<EmbeddingModel>,
+    /// The model of this handle; `None` where it works by words alone.
+    pub embedder: Option<EmbeddingModel>,
+    /// The schema version of the file.
+    pub schema_version: i64,
+    /// Bytes of the database file (0 in memory).
+    pub file_bytes: u64,
+    /// Bytes of its write-ahead log.
+    pub log_bytes: u64,
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = match &self.model {
+            Some(model) => model.to_string(),
+            None => "no model".to_owned(),
+        };
+        write!(
+            f,
+            "{} memories, {} vectors by {model}, {} projects, {} bytes",
+            self.memories, self.vectors, self.projects, self.file_bytes
+        )
+    }
+}

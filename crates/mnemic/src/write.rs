@@ -1,0 +1,306 @@
+//! The verbs that write: store, update, replace, delete, prune. They embed first, then write in one transaction.
+
+use mnemic_schema::{Embedded, Filter, NewRow, RecordedModel, RowChange, Scope, Timestamp};
+
+use crate::embedding::{nothing_to_embed, passages, recorded};
+use crate::filter::filter_verbs;
+use crate::memory::Memory;
+use crate::types::{Deleted, MemoryUpdate, NewMemory, Pruned, Stored, StoredMemory};
+use crate::{Error, Result};
+
+/// Which memories [`Memory::prune`] deletes. At least one filter is required, and nothing is deleted before
+/// [`Prune::apply`] is said.
+///
+/// ```
+/// use mnemic::{Memory, NewMemory, Prune};
+///
+/// let memory = Memory::open_in_memory()?;
+/// memory.store(NewMemory::new("a note of an old project").project("old"))?;
+/// memory.store(NewMemory::new("a note of a new project").project("new"))?;
+///
+/// let rehearsal = memory.prune(Prune::new().project("old"))?;
+/// assert_eq!((rehearsal.dry_run, rehearsal.ids.len()), (true, 1));
+/// memory.prune(Prune::new().project("old").apply())?;
+/// assert_eq!(memory.health()?.memories, 1);
+/// # Ok::<(), mnemic::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[must_use = "a prune does nothing until it is given to Memory::prune"]
+pub struct Prune {
+    pub(crate) filter: Filter,
+    apply: bool,
+}
+
+filter_verbs!(Prune);
+
+impl Prune {
+    /// No filter yet; a rehearsal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Deletes for real.
+    pub fn apply(mut self) -> Self {
+        self.apply = true;
+        self
+    }
+}
+
+impl Memory {
+    /// Stores a memory.
+    ///
+    /// # Errors
+    /// `InvalidInput` (no text, a bad id), `AlreadyExists`, `Embedding`, `ModelMismatch`, `ReadOnly`, `Busy`, `Storage`;
+    /// nothing is stored then.
+    pub fn store(&self, memory: impl Into<NewMemory>) -> Result<Stored> {
+        let mut stored = self.store_all([memory])?;
+        stored
+            .pop()
+            .ok_or_else(|| Error::invalid("nothing was stored"))
+    }
+
+    /// Stores many memories in one transaction: all of them, or none. Many times faster than one by one.
+    ///
+    /// Answers in the order given. With no memories it does nothing.
+    ///
+    /// # Errors
+    /// As [`Memory::store`].
+    ///
+    /// ```
+    /// let memory = mnemic::Memory::open_in_memory()?;
+    /// let stored = memory.store_all(["tea is in the left drawer", "the spare key is with Anna"])?;
+    /// assert_eq!(memory.get(&stored[1].id)?.unwrap().content, "the spare key is with Anna");
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn store_all<I>(&self, memories: I) -> Result<Vec<Stored>>
+    where
+        I: IntoIterator,
+        I::Item: Into<NewMemory>,
+    {
+        let now = Timestamp::now();
+        let memories: Vec<NewMemory> = memories.into_iter().map(Into::into).collect();
+        for memory in &memories {
+            check_content(&memory.content)?;
+        }
+        if memories.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<&str> = memories
+            .iter()
+            .map(|memory| memory.content.as_str())
+            .collect();
+        let embeddings = self.embed_passages(&texts)?;
+        let rows: Vec<NewRow> = memories
+            .into_iter()
+            .map(|memory| new_row(memory, None, now))
+            .collect();
+        self.write(|transaction| {
+            rows.iter()
+                .enumerate()
+                .map(|(i, row)| {
+                    Ok(Stored {
+                        id: transaction.insert(row, embeddings.get(i))?,
+                        created_at: row.created_at,
+                    })
+                })
+                .collect()
+        })
+    }
+
+    /// Changes a memory in place: its id and time of creation stay, everything that changes is indexed anew. Answers
+    /// with the memory as it is now. A change of nothing changes nothing, not even the time of change.
+    ///
+    /// # Errors
+    /// `NotFound`, and as [`Memory::store`]; nothing is changed then.
+    ///
+    /// ```
+    /// let memory = mnemic::Memory::open_in_memory()?;
+    /// let id = memory.store("the desk plant is a fern")?.id;
+    /// let changed = memory.update(&id, "the desk plant is a cactus")?;
+    /// assert_eq!(changed.id, id);
+    /// assert_eq!(memory.recall("cactus")?[0].memory, changed);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
+        let change: MemoryUpdate = change.into();
+        if change == MemoryUpdate::default() {
+            return self.get(id)?.ok_or_else(|| Error::not_found(id));
+        }
+        let embeddings = match &change.content {
+            Some(content) => {
+                check_content(content)?;
+                self.embed_passages(&[content])?
+            }
+            None => Embeddings::default(),
+        };
+        let change = RowChange {
+            content: change.content,
+            project: change.project,
+            tags: change.tags,
+        };
+        self.write(|transaction| {
+            transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
+            let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
+            Ok(row.into())
+        })
+    }
+
+    /// Stores a new memory in place of an old one, in one transaction: the old one is gone, the new one has its own id,
+    /// and keeps the old one's project and tags unless it has its own ([`NewMemory::global`] drops the project,
+    /// `tags([""; 0])` the tags).
+    ///
+    /// # Errors
+    /// `NotFound`, and as [`Memory::store`]; the old memory is there still then.
+    ///
+    /// ```
+    /// use mnemic::{Memory, NewMemory};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// let old = memory.store(NewMemory::new("cache TTL is 5 minutes").project("gateway"))?;
+    /// let new = memory.replace(&old.id, "cache TTL is 30 minutes")?;
+    /// assert_eq!(memory.get(&old.id)?, None);
+    /// assert_eq!(memory.get(&new.id)?.unwrap().project.as_deref(), Some("gateway"));
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
+        let with: NewMemory = with.into();
+        check_content(&with.content)?;
+        let embeddings = self.embed_passages(&[&with.content])?;
+        let now = Timestamp::now();
+        self.write(|transaction| {
+            let old = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
+            transaction.delete(id)?;
+            let row = new_row(with, Some(old.into()), now);
+            Ok(Stored {
+                id: transaction.insert(&row, embeddings.get(0))?,
+                created_at: row.created_at,
+            })
+        })
+    }
+
+    /// Deletes a memory with all that belongs to it. Answers whether it was there.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Busy`, `Storage`.
+    pub fn delete(&self, id: &str) -> Result<bool> {
+        self.write(|transaction| Ok(transaction.delete(id)?))
+    }
+
+    /// Deletes many memories in one transaction; ids that no memory has are reported, not an error.
+    ///
+    /// # Errors
+    /// As [`Memory::delete`].
+    pub fn delete_all<I>(&self, ids: I) -> Result<Deleted>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let ids: Vec<I::Item> = ids.into_iter().collect();
+        self.write(|transaction| {
+            let mut report = Deleted::default();
+            for id in &ids {
+                if transaction.delete(id.as_ref())? {
+                    report.deleted += 1;
+                } else {
+                    report.missing.push(id.as_ref().to_owned());
+                }
+            }
+            Ok(report)
+        })
+    }
+
+    /// Deletes all memories that pass a filter, or tells which it would delete: see [`Prune`].
+    ///
+    /// # Errors
+    /// `InvalidInput` where no filter was given (no tags is none, and neither is the empty project name, which is more
+    /// likely a variable that was never set); `ReadOnly`, `Busy`, `Storage`.
+    pub fn prune(&self, prune: Prune) -> Result<Pruned> {
+        let Prune { filter, apply } = prune;
+        if let Scope::Project(project) | Scope::ProjectAndGlobal(project) = &filter.scope
+            && project.is_empty()
+        {
+            return Err(Error::invalid(
+                "prune was given the empty project name: to prune what has no project, give Scope::Global",
+            ));
+        }
+        if filter.is_empty() {
+            return Err(Error::invalid(
+                "prune needs a filter: a project or scope, tags, a time, or ids",
+            ));
+        }
+        let ids = if apply {
+            self.write(|transaction| {
+                let ids = transaction.ids(&filter)?;
+                for id in &ids {
+                    transaction.delete(id)?;
+                }
+                Ok(ids)
+            })?
+        } else {
+            self.read(|snapshot| Ok(snapshot.ids(&filter)?))?
+        };
+        Ok(Pruned {
+            dry_run: !apply,
+            ids,
+        })
+    }
+
+    /// The vectors of texts to store; a text without one is an error.
+    fn embed_passages(&self, texts: &[&str]) -> Result<Embeddings> {
+        let embeddings = self.embed_what_can_be(texts)?;
+        if let Some(embedder) = self.embedder()
+            && let Some((text, _)) = texts
+                .iter()
+                .zip(&embeddings.vectors)
+                .find(|(_, v)| v.is_none())
+        {
+            return Err(nothing_to_embed(embedder, text));
+        }
+        Ok(embeddings)
+    }
+
+    /// The vectors of texts, as far as the model finds something to embed in them.
+    pub(crate) fn embed_what_can_be(&self, texts: &[&str]) -> Result<Embeddings> {
+        let Some(embedder) = self.embedder() else {
+            return Ok(Embeddings::default());
+        };
+        Ok(Embeddings {
+            model: Some(recorded(embedder.model())),
+            vectors: passages(embedder, texts)?,
+        })
+    }
+}
+
+/// The vectors of a batch and who made them; of nobody where the handle has no model.
+#[derive(Debug, Default)]
+pub(crate) struct Embeddings {
+    model: Option<RecordedModel>,
+    vectors: Vec<Option<Vec<f32>>>,
+}
+
+impl Embeddings {
+    pub(crate) fn get(&self, i: usize) -> Option<Embedded<'_>> {
+        let (model, vector) = (self.model.as_ref()?, self.vectors.get(i)?.as_deref()?);
+        Some(Embedded { model, vector })
+    }
+}
+
+fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {
+    let (project, tags) = inherit_from.map_or((None, Vec::new()), |old| (old.project, old.tags));
+    NewRow {
+        id: memory.id,
+        content: memory.content,
+        project: memory.project.unwrap_or(project),
+        tags: memory.tags.unwrap_or(tags),
+        created_at: memory.created_at.unwrap_or(now),
+    }
+}
+
+fn check_content(content: &str) -> Result<()> {
+    if content.trim().is_empty() {
+        return Err(Error::invalid(
+            "a memory needs a text, this one is empty or white space",
+        ));
+    }
+    Ok(())
+}
