@@ -1,5 +1,5 @@
 //! rekal's own ranking, to the digit: its word signal, recency, score, relevance and floors. Nothing in it is tuned,
-//! and nothing else in this crate depends on it. (Its vector signal is [`crate::vector::from_distance`], of a true
+//! and nothing else in this crate depends on it. (Its vector signal is [`crate::vector::cosine_signal`], of a true
 //! cosine distance.)
 
 use crate::floor::Floors;
@@ -98,14 +98,14 @@ fn unit(signal: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::any_number;
-    use crate::vector::from_distance;
+    use crate::vector::{cosine_from_distance, cosine_signal};
     use proptest::prelude::*;
 
     #[test]
     fn a_hit_computed_by_hand() {
         // bm25 −0.35, cosine distance 0.875, 12.5 days old.
         let words = word(-0.35);
-        let vector = from_distance(0.875);
+        let vector = cosine_signal(cosine_from_distance(0.875));
         let fresh = recency(12.5);
         assert!((words - 0.586_617_578_917_330_1).abs() < 1e-12);
         assert!((vector - 0.125).abs() < 1e-12);

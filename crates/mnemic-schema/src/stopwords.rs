@@ -7,22 +7,20 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// English function words, sorted: the list of the Natural Language Toolkit (articles, pronouns, auxiliaries,
-/// prepositions, conjunctions, question words) with the pieces of its contractions.
+/// English function words, sorted: articles, pronouns, auxiliaries, prepositions, conjunctions and question words, after
+/// the list of the Snowball stemmer, with the pieces of contractions. Words that carry meaning in a question (before,
+/// after, not, over, own, most) and pieces that are words (won, don) are left in.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "above", "after", "again", "against", "ain", "all", "am", "an", "and", "any", "are", "aren", "as",
-    "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could",
-    "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "down", "during", "each", "few", "for",
-    "from", "further", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers",
-    "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just",
-    "ll", "m", "ma", "me", "mightn", "more", "most", "mustn", "my", "myself", "needn", "no", "nor", "not", "now",
-    "o", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "re",
-    "s", "same", "shan", "she", "should", "shouldn", "so", "some", "such", "t", "than", "that", "the", "their",
-    "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too",
-    "under", "until", "up", "ve", "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which",
-    "while", "who", "whom", "why", "will", "with", "won", "would", "wouldn", "y", "you", "your", "yours",
-    "yourself", "yourselves",
+    "a", "about", "ain", "am", "an", "and", "are", "aren", "as", "at", "be", "because", "been", "being", "but",
+    "by", "can", "cannot", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "for", "from",
+    "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "herself", "him",
+    "himself", "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "ll", "m", "me",
+    "mightn", "mustn", "my", "myself", "needn", "of", "on", "only", "or", "ought", "our", "ours", "ourselves", "re",
+    "s", "shan", "she", "should", "shouldn", "so", "some", "such", "t", "than", "that", "the", "their", "theirs",
+    "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "until", "ve",
+    "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which", "while", "who", "whom", "why",
+    "will", "with", "would", "wouldn", "you", "your", "yours", "yourself", "yourselves",
 ];
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub fn fold(text: &str) -> String {
 ///     mnemic_schema::query_words(text).iter().map(|word| word.text().to_owned()).collect()
 /// };
 /// assert_eq!(words("Why do deploys freeze on Fridays?"), ["deploys", "freeze", "fridays"]);
-/// assert_eq!(words("to be or not to be"), ["to", "be", "or", "not"]);
+/// assert_eq!(words("to be or to be"), ["to", "be", "or"]);
 /// assert_eq!(words("東京塔?"), ["東京", "京塔"]);
 /// assert!(words("-!?").is_empty());
 /// ```
@@ -241,7 +241,10 @@ mod tests {
 
     #[test]
     fn a_question_keeps_its_rare_words() {
-        assert_eq!(words("What did the user say about don't?"), ["user", "say"]);
+        assert_eq!(
+            words("What did the user say, that she didn't?"),
+            ["user", "say"]
+        );
         assert_eq!(words("don't"), ["don", "t"]);
         assert_eq!(words("KX-204 KX-204 kx"), ["kx", "204"]);
         assert_eq!(

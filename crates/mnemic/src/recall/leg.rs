@@ -55,7 +55,7 @@ impl WordLeg {
         let mut total_idf = 0.0;
         for word in words {
             let hits = snapshot.word_frequency(word)?;
-            let idf = bm25::idf(documents, hits);
+            let idf = bm25::smoothed_idf(documents, hits);
             let fts5_idf = bm25::fts5_idf(documents, hits);
             total_idf += idf;
             if hits == 0 {
@@ -131,7 +131,7 @@ impl VectorLeg {
         let mut best = TopK::new(k);
         let mut cosines = HashMap::with_capacity(nearest.len());
         for (seq, distance) in nearest {
-            let cosine = vector::from_distance(distance);
+            let cosine = vector::cosine_from_distance(distance);
             best.push(cosine, seq);
             cosines.insert(seq, cosine);
         }
@@ -162,7 +162,8 @@ impl Leg for VectorLeg {
         let distances = snapshot.distances(&self.query, &unknown)?;
         for (seq, distance) in unknown.into_iter().zip(distances) {
             if let Some(distance) = distance {
-                self.cosines.insert(seq, vector::from_distance(distance));
+                self.cosines
+                    .insert(seq, vector::cosine_from_distance(distance));
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ use crate::recall::request::Recall;
 /// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (measured in
 /// docs/scoring.md).
 const CANDIDATES_PER_HIT: usize = 3;
-const MIN_CANDIDATES: usize = 100;
+const MIN_CANDIDATES: usize = 30;
 
 impl Memory {
     /// The memories that fit a question best, best first.

@@ -4,7 +4,7 @@
 ///
 /// | preset | score |
 /// |---|---|
-/// | [`Preset::default`] | weighted mean of the word and vector signals, newness as the last 2 % |
+/// | [`Preset::default`] | weighted mean of the word and vector signals, newness as the last 1 % |
 /// | [`Preset::rekal`] | .4 · words + .4 · vector + .2 · newness, exactly as rekal documents it |
 /// | [`Preset::reciprocal_rank`] | Σ weight / (60 + rank) over the two legs |
 /// | [`Preset::word_only`] | words alone |
@@ -42,7 +42,7 @@ impl Default for Preset {
             formula: Formula::Convex,
             word_weight: 0.5,
             vector_weight: 0.5,
-            recency_weight: 0.02,
+            recency_weight: 0.01,
             half_life_days: 30.0,
         }
     }
