@@ -72,3 +72,18 @@ CREATE TRIGGER memories_fts_update AFTER UPDATE OF content, tags, project ON mem
     INSERT INTO memories_fts (rowid, content, tags, project)
     VALUES (new.seq, mnemic_text(new.content), mnemic_tag_text(new.tags), mnemic_text(new.project));
 END;
+
+-- Which rows changed in what an index in memory holds of them (vector, project, time), other than by being inserted: so
+-- that such an index, in any process, follows the file by reading this log and the rows after the last key it knows.
+CREATE TABLE index_log (
+    entry INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq   INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER memories_log_delete AFTER DELETE ON memories BEGIN
+    INSERT INTO index_log (seq) VALUES (old.seq);
+END;
+
+CREATE TRIGGER memories_log_update AFTER UPDATE OF project, created_at ON memories BEGIN
+    INSERT INTO index_log (seq) VALUES (new.seq);
+END;

@@ -213,12 +213,12 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
     let mut rows = statement.query([]).doing(doing)?;
     while let Some(row) = rows.next().doing(doing)? {
         let blob: Vec<u8> = row.get(1).doing(doing)?;
-        let sound = floats(&blob).is_some_and(|vector| {
-            defect(&vector).is_none()
-                && model
-                    .as_ref()
-                    .is_some_and(|model| model.dims == vector.len())
-        });
+        let vector: Vec<f32> = floats(&blob).collect();
+        let sound = defect(&vector).is_none()
+            && vector.len() * 4 == blob.len()
+            && model
+                .as_ref()
+                .is_some_and(|model| model.dims == vector.len());
         if !sound {
             report.bad_vectors.push(row.get(0).doing(doing)?);
         }

@@ -77,6 +77,9 @@ impl Store {
                 mend_times(transaction, id, now)?;
                 report.times_mended += 1;
             }
+            for seq in found.bad_vectors.iter().chain(&found.duplicate_vectors) {
+                transaction.log(*seq)?;
+            }
             if !found.stale_tags.is_empty() {
                 transaction.execute(doing, "DELETE FROM memory_tags", [])?;
                 transaction.execute(

@@ -171,12 +171,9 @@ pub(crate) fn bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// The numbers of a stored vector; `None` where the length is not a multiple of four.
-pub(crate) fn floats(bytes: &[u8]) -> Option<Vec<f32>> {
-    let chunks = bytes.chunks_exact(4);
-    chunks.remainder().is_empty().then(|| {
-        chunks
-            .filter_map(|chunk| chunk.try_into().ok().map(f32::from_le_bytes))
-            .collect()
-    })
+/// The numbers of a stored vector (a remainder that makes no number is left out: the width then tells).
+pub(crate) fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes
+        .chunks_exact(4)
+        .filter_map(|chunk| chunk.try_into().ok().map(f32::from_le_bytes))
 }

@@ -245,7 +245,8 @@ mod tests {
             words("What did the user say, that she didn't?"),
             ["user", "say"]
         );
-        assert_eq!(words("don't"), ["don", "t"]);
+        assert_eq!(words("don't"), ["don"]);
+        assert_eq!(words("isn't"), ["isn", "t"]);
         assert_eq!(words("KX-204 KX-204 kx"), ["kx", "204"]);
         assert_eq!(
             words("foo::bar src/a.rs 50% C++"),

@@ -42,6 +42,11 @@ const MIN_MICROS: i64 = -62_167_219_200_000_000;
 const MAX_MICROS: i64 = 253_402_207_200_000_000;
 
 impl Timestamp {
+    /// The earliest instant.
+    pub const MIN: Self = Self(MIN_MICROS);
+    /// The latest instant.
+    pub const MAX: Self = Self(MAX_MICROS);
+
     /// The present, cut to whole seconds as the file format wants it.
     #[must_use]
     pub fn now() -> Self {

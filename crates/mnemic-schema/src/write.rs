@@ -13,6 +13,9 @@ use crate::search::bytes;
 use crate::tags;
 use crate::timestamp::Timestamp;
 
+/// Entries of the log of changes that are kept.
+const INDEX_LOG_ENTRIES: i64 = 10_000;
+
 /// A transaction that holds the write lock. It reads as a [`Snapshot`] does.
 #[derive(Debug)]
 pub struct WriteTransaction<'c> {
@@ -38,10 +41,36 @@ impl<'c> WriteTransaction<'c> {
     }
 
     pub(crate) fn commit(self) -> Result<(), SchemaError> {
+        self.trim_index_log()?;
         self.snapshot
             .into_transaction()
             .commit()
             .doing("committing")
+    }
+
+    /// Keeps the last [`INDEX_LOG_ENTRIES`] of the log, to a quarter more: an index further behind is loaded anew.
+    fn trim_index_log(&self) -> Result<(), SchemaError> {
+        let doing = "trimming the log of changes";
+        let span: Option<(i64, i64)> = self
+            .connection()
+            .prepare_cached(
+                "SELECT (SELECT min(entry) FROM index_log), (SELECT max(entry) FROM index_log)",
+            )
+            .and_then(|mut statement| {
+                statement.query_row([], |row| Ok(row.get::<_, Option<i64>>(0)?.zip(row.get(1)?)))
+            })
+            .doing(doing)?;
+        if let Some((first, last)) = span
+            && last - first > INDEX_LOG_ENTRIES + INDEX_LOG_ENTRIES / 4
+        {
+            let keep_from = last - INDEX_LOG_ENTRIES;
+            self.execute(
+                doing,
+                "DELETE FROM index_log WHERE entry < ?1",
+                params![keep_from],
+            )?;
+        }
+        Ok(())
     }
 
     /// Inserts a memory with its vector, and answers with its id. Without a vector only where the file has none.
@@ -111,6 +140,7 @@ impl<'c> WriteTransaction<'c> {
             if let Some(embedded) = embedded {
                 self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", params![seq])?;
                 self.insert_vector(seq, id, embedded)?;
+                self.log(seq)?;
             }
         }
         if let Some(project) = &change.project {
@@ -175,9 +205,23 @@ impl<'c> WriteTransaction<'c> {
             })
             .doing(doing)?;
         match id {
-            Some(id) => self.insert_vector(seq, &id, embedded).map(|()| true),
+            Some(id) => {
+                self.insert_vector(seq, &id, embedded)?;
+                self.log(seq)?;
+                Ok(true)
+            }
             None => Ok(false),
         }
+    }
+
+    /// Notes that a row changed in what an index in memory holds of it.
+    pub(crate) fn log(&self, seq: i64) -> Result<(), SchemaError> {
+        self.execute(
+            "noting a change for the indexes",
+            "INSERT INTO index_log (seq) VALUES (?1)",
+            params![seq],
+        )?;
+        Ok(())
     }
 
     fn seq(&self, id: &str) -> Result<Option<i64>, SchemaError> {

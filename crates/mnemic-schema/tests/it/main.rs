@@ -1,5 +1,11 @@
 //! The file of mnemic, from outside: one binary, a module a subject.
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout
+)]
 
 mod migration;
 mod open;

@@ -13,6 +13,12 @@ index sqlite_autoindex_memory_vec_info_1
 
 index sqlite_autoindex_memory_vec_vector_chunks00_1
 
+table index_log
+CREATE TABLE index_log (
+    entry INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq   INTEGER NOT NULL
+) STRICT
+
 table memories
 CREATE TABLE memories (
     -- The key of every index: never the implicit rowid, which VACUUM may renumber; never used twice (AUTOINCREMENT).
@@ -102,6 +108,16 @@ CREATE TRIGGER memories_fts_update AFTER UPDATE OF content, tags, project ON mem
     VALUES ('delete', old.seq, mnemic_text(old.content), mnemic_tag_text(old.tags), mnemic_text(old.project));
     INSERT INTO memories_fts (rowid, content, tags, project)
     VALUES (new.seq, mnemic_text(new.content), mnemic_tag_text(new.tags), mnemic_text(new.project));
+END
+
+trigger memories_log_delete
+CREATE TRIGGER memories_log_delete AFTER DELETE ON memories BEGIN
+    INSERT INTO index_log (seq) VALUES (old.seq);
+END
+
+trigger memories_log_update
+CREATE TRIGGER memories_log_update AFTER UPDATE OF project, created_at ON memories BEGIN
+    INSERT INTO index_log (seq) VALUES (new.seq);
 END
 
 trigger memories_tags_insert

@@ -1,0 +1,179 @@
+//! What an index in memory needs to hold and to follow the file. It never holds anything itself.
+
+use rusqlite::{OptionalExtension, params_from_iter};
+
+use crate::error::{Doing, SchemaError};
+use crate::filter::Filter;
+use crate::read::Snapshot;
+use crate::search::floats;
+use crate::timestamp::Timestamp;
+
+/// How far a file has come, as far as an index in memory is concerned: two snapshots with the same state hold the same
+/// rows with the same vectors, projects and times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct IndexState {
+    /// The last entry of the log of changes (0 where there never was one).
+    pub log: i64,
+    /// The largest key that was ever given (0 where none was).
+    pub last_seq: i64,
+}
+
+/// What an index in memory holds of a row beside its vector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexRow {
+    /// The key.
+    pub seq: i64,
+    /// The project; `None` is global.
+    pub project: Option<String>,
+    /// When it was created. A time that is none (`check` reports it) is the earliest there is.
+    pub created_at: Timestamp,
+}
+
+impl Snapshot<'_> {
+    /// How far this snapshot has come.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn index_state(&self) -> Result<IndexState, SchemaError> {
+        self.connection()
+            .prepare_cached(
+                "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'index_log'), 0),
+                        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memories'), 0)",
+            )
+            .and_then(|mut statement| {
+                statement.query_row([], |row| {
+                    Ok(IndexState {
+                        log: row.get(0)?,
+                        last_seq: row.get(1)?,
+                    })
+                })
+            })
+            .doing("reading how far the file has come")
+    }
+
+    /// The keys of the rows that changed after a state of the log, each once; `None` where the log does not reach back
+    /// so far.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn changed_since(&self, log: i64) -> Result<Option<Vec<i64>>, SchemaError> {
+        let doing = "reading the log of changes";
+        let known: i64 = self
+            .connection()
+            .prepare_cached("SELECT count(*) FROM index_log WHERE entry > ?1")
+            .and_then(|mut statement| statement.query_row([log], |row| row.get(0)))
+            .doing(doing)?;
+        if known != self.index_state()?.log.saturating_sub(log) {
+            return Ok(None);
+        }
+        self.connection()
+            .prepare_cached("SELECT DISTINCT seq FROM index_log WHERE entry > ?1 ORDER BY seq")
+            .and_then(|mut statement| statement.query_map([log], |row| row.get(0))?.collect())
+            .map(Some)
+            .doing(doing)
+    }
+
+    /// Visits the rows after a key, in the order of their keys.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn index_rows_after(
+        &self,
+        seq: i64,
+        mut visit: impl FnMut(IndexRow),
+    ) -> Result<(), SchemaError> {
+        let doing = "reading the rows of the index";
+        let mut statement = self
+            .connection()
+            .prepare_cached(
+                "SELECT seq, project, created_at FROM memories WHERE seq > ?1 ORDER BY seq",
+            )
+            .doing(doing)?;
+        let mut rows = statement.query([seq]).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            visit(index_row(row).doing(doing)?);
+        }
+        Ok(())
+    }
+
+    /// The row with a key, if there is one.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn index_row(&self, seq: i64) -> Result<Option<IndexRow>, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT seq, project, created_at FROM memories WHERE seq = ?1")
+            .and_then(|mut statement| statement.query_row([seq], index_row).optional())
+            .doing("reading a row of the index")
+    }
+
+    /// Visits every vector of the file, in any order: one pass, many times faster than looking each up.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn vectors(&self, mut visit: impl FnMut(i64, &[f32])) -> Result<(), SchemaError> {
+        if !self.has_vector_table()? {
+            return Ok(());
+        }
+        let doing = "reading the vectors";
+        let mut statement = self
+            .connection()
+            .prepare_cached("SELECT seq, embedding FROM memory_vec")
+            .doing(doing)?;
+        let mut rows = statement.query([]).doing(doing)?;
+        let mut vector = Vec::new();
+        while let Some(row) = rows.next().doing(doing)? {
+            let bytes = row
+                .get_ref(1)
+                .and_then(|value| Ok(value.as_blob()?))
+                .doing(doing)?;
+            vector.clear();
+            vector.extend(floats(bytes));
+            visit(row.get(0).doing(doing)?, &vector);
+        }
+        Ok(())
+    }
+
+    /// The vector of the row with a key, if it has one.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn vector(&self, seq: i64) -> Result<Option<Vec<f32>>, SchemaError> {
+        if !self.has_vector_table()? {
+            return Ok(None);
+        }
+        let bytes: Option<Vec<u8>> = self
+            .connection()
+            .prepare_cached("SELECT embedding FROM memory_vec WHERE seq = ?1")
+            .and_then(|mut statement| statement.query_row([seq], |row| row.get(0)).optional())
+            .doing("reading a vector")?;
+        Ok(bytes.map(|bytes| floats(&bytes).collect()))
+    }
+
+    /// The keys of the memories that pass a filter, in order.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn keys_that_pass(&self, filter: &Filter) -> Result<Vec<i64>, SchemaError> {
+        let doing = "reading the keys that pass a filter";
+        let (conditions, values) = filter.clause();
+        let sql = format!("SELECT m.seq FROM memories m WHERE TRUE{conditions} ORDER BY m.seq");
+        self.connection()
+            .prepare_cached(&sql)
+            .and_then(|mut statement| {
+                statement
+                    .query_map(params_from_iter(values), |row| row.get(0))?
+                    .collect()
+            })
+            .doing(doing)
+    }
+}
+
+fn index_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexRow> {
+    let created: String = row.get(2)?;
+    Ok(IndexRow {
+        seq: row.get(0)?,
+        project: row.get(1)?,
+        created_at: created.parse().unwrap_or(Timestamp::MIN),
+    })
+}
