@@ -53,6 +53,26 @@ impl TopK {
         }
     }
 
+    /// The score of the worst pair that is kept, once `k` are: what is below it need not be offered. `None` before.
+    ///
+    /// ```
+    /// use mnemic_rank::TopK;
+    ///
+    /// let mut best = TopK::new(2);
+    /// best.push(0.9, 1);
+    /// assert_eq!(best.floor(), None);
+    /// best.push(0.5, 2);
+    /// assert_eq!(best.floor(), Some(0.5));
+    /// assert_eq!(TopK::new(0).floor(), Some(f64::MAX));
+    /// ```
+    #[must_use]
+    pub fn floor(&self) -> Option<f64> {
+        if self.kept.len() < self.k {
+            return None;
+        }
+        Some(self.kept.peek().map_or(f64::MAX, |worst| worst.score))
+    }
+
     /// How many pairs are kept.
     #[must_use]
     pub fn len(&self) -> usize {

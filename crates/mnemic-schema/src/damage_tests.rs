@@ -168,3 +168,25 @@ fn a_bad_vector_in_the_file_takes_no_place_in_a_search() {
         .unwrap();
     assert_eq!(distances, [None]);
 }
+
+/// Two connections write in turn, so that each finds the word index other than it left it: that is no damage.
+#[test]
+fn another_connections_writes_are_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let mut stores = [0, 1].map(|_| Store::open(&path, OpenOptions::default()).unwrap());
+    for i in 0..60 {
+        let row = NewRow {
+            id: None,
+            content: format!("item {i}"),
+            project: None,
+            tags: Vec::new(),
+            created_at: "2026-01-01".parse().unwrap(),
+        };
+        stores[i % 2].write(|w| w.insert(&row, None)).unwrap();
+        for store in &mut stores {
+            let report = store.check().unwrap();
+            assert!(report.is_ok(), "{i}: {report:?}");
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! What an index in memory needs to hold and to follow the file. It never holds anything itself.
 
-use rusqlite::{OptionalExtension, params_from_iter};
+use rusqlite::OptionalExtension;
 
 use crate::error::{Doing, SchemaError};
-use crate::filter::Filter;
 use crate::read::Snapshot;
 use crate::search::floats;
+use crate::text::fold;
 use crate::timestamp::Timestamp;
 
 /// How far a file has come, as far as an index in memory is concerned: two snapshots with the same state hold the same
@@ -150,22 +150,32 @@ impl Snapshot<'_> {
         Ok(bytes.map(|bytes| floats(&bytes).collect()))
     }
 
-    /// The keys of the memories that pass a filter, in order.
+    /// Visits the keys of the memories with a tag, in order. Tags are compared as a [`crate::Filter`] compares them.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn keys_that_pass(&self, filter: &Filter) -> Result<Vec<i64>, SchemaError> {
-        let doing = "reading the keys that pass a filter";
-        let (conditions, values) = filter.clause();
-        let sql = format!("SELECT m.seq FROM memories m WHERE TRUE{conditions} ORDER BY m.seq");
+    pub fn tagged(&self, tag: &str, mut visit: impl FnMut(i64)) -> Result<(), SchemaError> {
+        let doing = "reading which memories have a tag";
+        let mut statement = self
+            .connection()
+            .prepare_cached("SELECT seq FROM memory_tags WHERE tag = ?1 ORDER BY seq")
+            .doing(doing)?;
+        let mut rows = statement.query([fold(tag)]).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            visit(row.get(0).doing(doing)?);
+        }
+        Ok(())
+    }
+
+    /// The key of the memory with an id.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn key_of(&self, id: &str) -> Result<Option<i64>, SchemaError> {
         self.connection()
-            .prepare_cached(&sql)
-            .and_then(|mut statement| {
-                statement
-                    .query_map(params_from_iter(values), |row| row.get(0))?
-                    .collect()
-            })
-            .doing(doing)
+            .prepare_cached("SELECT seq FROM memories WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+            .doing("looking up an id")
     }
 }
 

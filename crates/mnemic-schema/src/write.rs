@@ -90,7 +90,7 @@ impl<'c> WriteTransaction<'c> {
             if id.is_empty() || id.len() > 64 || !id.bytes().all(|b| b.is_ascii_graphic()) {
                 return Err(SchemaError::BadId { id: id.clone() });
             }
-            if self.seq(id)?.is_some() {
+            if self.key_of(id)?.is_some() {
                 return Err(SchemaError::AlreadyExists { id: id.clone() });
             }
         }
@@ -128,7 +128,7 @@ impl<'c> WriteTransaction<'c> {
     ) -> Result<(), SchemaError> {
         let doing = "updating a memory";
         let seq = self
-            .seq(id)?
+            .key_of(id)?
             .ok_or_else(|| SchemaError::NotFound { id: id.to_owned() })?;
         if let Some(content) = &change.content {
             self.admit(embedded)?;
@@ -222,13 +222,6 @@ impl<'c> WriteTransaction<'c> {
             params![seq],
         )?;
         Ok(())
-    }
-
-    fn seq(&self, id: &str) -> Result<Option<i64>, SchemaError> {
-        self.connection()
-            .prepare_cached("SELECT seq FROM memories WHERE id = ?1")
-            .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
-            .doing("looking up an id")
     }
 
     pub(crate) fn execute(

@@ -62,14 +62,50 @@ impl Pieces {
 
     /// The pieces of one segment (see [`segments`]), without the special pieces at the ends.
     pub(crate) fn of(&self, segment: &str) -> Result<Vec<u32>, EmbedError> {
-        match self.tokenizer.encode_fast(segment, false) {
-            Ok(encoding) => Ok(encoding.get_ids().to_vec()),
-            Err(error) => {
-                let reason = format!("a text of {} bytes could not be tokenised", segment.len());
-                Err(EmbedError::run(reason).caused_by(error))
+        let pieces = if is_plain(segment) {
+            self.of_plain(segment)
+        } else {
+            self.of_any(segment)
+        };
+        pieces.map_err(|error| {
+            let reason = format!("a text of {} bytes could not be tokenised", segment.len());
+            EmbedError::run(reason).caused_by(error)
+        })
+    }
+
+    fn of_any(&self, segment: &str) -> Tokenized<Vec<u32>> {
+        let encoding = self.tokenizer.encode_fast(segment, false)?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The same for plain text, five times as fast: where the normalizer has only to lower the case, the words go
+    /// to the word-piece model directly, without the tables that align them with the original.
+    fn of_plain(&self, segment: &str) -> Tokenized<Vec<u32>> {
+        let mut pieces = Vec::with_capacity(segment.len() / 4);
+        for word in segment.to_ascii_lowercase().split_ascii_whitespace() {
+            for part in split_off_punctuation(word) {
+                let found = self.tokenizer.get_model().tokenize(part)?;
+                pieces.extend(found.iter().map(|piece| piece.id));
             }
         }
+        Ok(pieces)
     }
+}
+
+/// Whether a text is printable ASCII and white space, with no bracket that may open a special piece.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r') && byte != b'[')
+}
+
+/// The parts of a word of ASCII: each punctuation mark alone, and what is between them.
+fn split_off_punctuation(word: &str) -> impl Iterator<Item = &str> {
+    let is_mark = |char: char| char.is_ascii_punctuation();
+    word.split_inclusive(is_mark).flat_map(move |part| {
+        let before = part.trim_end_matches(is_mark);
+        let mark = part.strip_prefix(before).unwrap_or_default();
+        [before, mark].into_iter().filter(|part| !part.is_empty())
+    })
 }
 
 /// Cuts a text into segments whose pieces, one after another, are those of the whole text.
@@ -140,6 +176,15 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_split_at_each_punctuation_mark() {
+        let parts = |word| split_off_punctuation(word).collect::<Vec<_>>();
+        assert_eq!(parts("(don't)"), ["(", "don", "'", "t", ")"]);
+        assert_eq!(parts("c++"), ["c", "+", "+"]);
+        assert_eq!(parts("word"), ["word"]);
+        assert_eq!(parts(""), [""; 0]);
+    }
+
+    #[test]
     fn a_short_text_is_one_segment_and_an_empty_text_is_none() {
         assert_eq!(segments("").count(), 0);
         assert_eq!(segments("a b").collect::<Vec<_>>(), ["a b"]);
@@ -160,7 +205,7 @@ mod tests {
             let text = format!("{before}{}{after}", "5f".repeat(3 * SEGMENT_BYTES));
             assert_eq!(
                 cut_up(&pieces, &text),
-                pieces.of(&text).unwrap(),
+                pieces.of_any(&text).unwrap(),
                 "{before:?} {after:?}"
             );
         }
@@ -213,7 +258,19 @@ mod tests {
         ) {
             let pieces = pieces_once();
             let text = shift + &unit.repeat(2 * SEGMENT_BYTES / unit.len() + 2);
-            prop_assert_eq!(cut_up(pieces, &text), pieces.of(&text).unwrap());
+            prop_assert_eq!(cut_up(pieces, &text), pieces.of_any(&text).unwrap());
+        }
+
+        #[test]
+        fn plain_text_has_the_same_pieces_by_the_short_way(
+            text in "([ -~\\t\\n\\r]|[a-zA-Z]{1,12}|[a-z]{99,102}){0,60}",
+        ) {
+            let pieces = pieces_once();
+            let whole = pieces.of_any(&text).unwrap();
+            prop_assert_eq!(&pieces.of(&text).unwrap(), &whole);
+            if is_plain(&text) {
+                prop_assert_eq!(pieces.of_plain(&text).unwrap(), whole);
+            }
         }
     }
 

@@ -7,6 +7,7 @@ mod error;
 mod filter;
 mod memory;
 mod recall;
+mod resident;
 mod timeline;
 mod types;
 mod upkeep;

@@ -8,6 +8,7 @@ use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::{model_of, recorded};
+use crate::resident::Resident;
 use crate::{Error, ErrorKind, Result};
 
 /// A long-term memory in one SQLite file: store, recall, and keep in order.
@@ -40,6 +41,7 @@ struct Inner {
     /// Reading connections that are not in use.
     idle: Mutex<Vec<Store>>,
     embedder: Option<Arc<dyn Embedder>>,
+    resident: Resident,
 }
 
 /// Reading connections kept for the next reader; more are opened at need and closed after use.
@@ -86,7 +88,11 @@ impl Memory {
     }
 
     /// Takes over an open store; refuses one whose vectors live in another space than the embedder's.
-    pub(crate) fn over(mut store: Store, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
+    pub(crate) fn over(
+        mut store: Store,
+        embedder: Option<Arc<dyn Embedder>>,
+        index_budget: u64,
+    ) -> Result<Self> {
         if let Some(embedder) = &embedder {
             store.read(|snapshot| space_of(snapshot, &**embedder).map(|_| ()))?;
         }
@@ -102,12 +108,17 @@ impl Memory {
                 readers,
                 idle: Mutex::new(idle),
                 embedder,
+                resident: Resident::new(index_budget),
             }),
         })
     }
 
     pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
         self.inner.embedder.as_deref()
+    }
+
+    pub(crate) fn resident(&self) -> &Resident {
+        &self.inner.resident
     }
 
     /// Reads one snapshot. `reading` may be run twice (see [`Store::read`]).

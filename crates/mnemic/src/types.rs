@@ -237,6 +237,8 @@ pub struct Health {
     pub file_bytes: u64,
     /// Bytes of its write-ahead log.
     pub log_bytes: u64,
+    /// Bytes of memory of this handle's index (0 before its second recall).
+    pub index_bytes: u64,
 }
 
 impl fmt::Display for Health {

@@ -122,6 +122,7 @@ impl Memory {
                     schema_version: SCHEMA_VERSION,
                     file_bytes,
                     log_bytes,
+                    index_bytes: self.resident().bytes(),
                 })
             })
         })

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use mnemic_rank::{TopK, bm25, rekal, vector};
-use mnemic_schema::{Filter, QueryWord, Snapshot};
+use mnemic_schema::QueryWord;
 
 use crate::Result;
 use crate::recall::hit::Signals;
 use crate::recall::preset::Formula;
+use crate::recall::source::Source;
 
 /// One way of finding memories. Recall asks each for its candidates, then for its signal on all candidates.
 pub(crate) trait Leg {
@@ -18,7 +19,7 @@ pub(crate) trait Leg {
     fn ranked(&self) -> &[i64];
 
     /// Learns its signal for the candidates that other legs found, so that none is taken for 0 unseen.
-    fn complete(&mut self, snapshot: &Snapshot<'_>, candidates: &[i64]) -> Result<()>;
+    fn complete(&mut self, source: &Source<'_>, candidates: &[i64]) -> Result<()>;
 
     /// Its signal for a candidate, in [0, 1]; what it knows is written into `signals`.
     fn signal(&self, candidate: i64, rank: Option<usize>, signals: &mut Signals) -> f64;
@@ -43,30 +44,29 @@ struct Evidence {
 impl WordLeg {
     /// Searches word by word, so that each word's part is known; every match is seen, the best `k` are candidates.
     pub(crate) fn search(
-        snapshot: &Snapshot<'_>,
+        source: &Source<'_>,
         words: &[QueryWord],
-        filter: &Filter,
         formula: Formula,
         weight: f64,
         k: usize,
     ) -> Result<Self> {
-        let documents = snapshot.memory_count()?;
+        let documents = source.documents()?;
         let mut evidence: HashMap<i64, Evidence> = HashMap::new();
         let mut total_idf = 0.0;
+        let mut matches: Vec<(i64, f64)> = Vec::new();
         for word in words {
-            let hits = snapshot.word_frequency(word)?;
+            matches.clear();
+            let hits = source.word(word, |seq, fts5_bm25| matches.push((seq, fts5_bm25)))?;
+            // How rare the word is, is known once its matches are counted.
             let idf = bm25::smoothed_idf(documents, hits);
             let fts5_idf = bm25::fts5_idf(documents, hits);
             total_idf += idf;
-            if hits == 0 {
-                continue;
-            }
-            snapshot.word_matches(word, filter, |seq, fts5_bm25| {
-                let part = bm25::from_fts5(fts5_bm25);
-                let entry = evidence.entry(seq).or_default();
+            for (seq, fts5_bm25) in &matches {
+                let part = bm25::from_fts5(*fts5_bm25);
+                let entry = evidence.entry(*seq).or_default();
                 entry.bm25 += part;
                 entry.signal += bm25::word_evidence(idf, part / fts5_idf);
-            })?;
+            }
         }
         let mut best = TopK::new(k);
         for (&seq, entry) in &mut evidence {
@@ -76,7 +76,7 @@ impl WordLeg {
                     bm25::evidence_share(entry.signal, total_idf)
                 }
             };
-            best.push(entry.signal, seq);
+            best.push(entry.signal, newest_first(seq));
         }
         Ok(Self {
             weight,
@@ -96,7 +96,7 @@ impl Leg for WordLeg {
     }
 
     /// Every match was seen: a memory without evidence holds none of the words.
-    fn complete(&mut self, _: &Snapshot<'_>, _: &[i64]) -> Result<()> {
+    fn complete(&mut self, _: &Source<'_>, _: &[i64]) -> Result<()> {
         Ok(())
     }
 
@@ -119,22 +119,21 @@ pub(crate) struct VectorLeg {
 }
 
 impl VectorLeg {
-    /// Searches for the `k` nearest among those that pass the filter.
+    /// Searches for the `k` nearest.
     pub(crate) fn search(
-        snapshot: &Snapshot<'_>,
+        source: &Source<'_>,
         query: Vec<f32>,
-        filter: &Filter,
         weight: f64,
         k: usize,
     ) -> Result<Self> {
-        let nearest = snapshot.nearest(&query, k, filter)?;
+        let nearest = source.nearest(&query, k)?;
         let mut best = TopK::new(k);
-        let mut cosines = HashMap::with_capacity(nearest.len());
-        for (seq, distance) in nearest {
-            let cosine = vector::cosine_from_distance(distance);
-            best.push(cosine, seq);
-            cosines.insert(seq, cosine);
-        }
+        best.extend(
+            nearest
+                .iter()
+                .map(|(seq, cosine)| (*cosine, newest_first(*seq))),
+        );
+        let cosines = nearest.into_iter().collect();
         Ok(Self {
             weight,
             query,
@@ -153,19 +152,16 @@ impl Leg for VectorLeg {
         &self.ranked
     }
 
-    fn complete(&mut self, snapshot: &Snapshot<'_>, candidates: &[i64]) -> Result<()> {
+    fn complete(&mut self, source: &Source<'_>, candidates: &[i64]) -> Result<()> {
         let unknown: Vec<i64> = candidates
             .iter()
             .copied()
             .filter(|seq| !self.cosines.contains_key(seq))
             .collect();
-        let distances = snapshot.distances(&self.query, &unknown)?;
-        for (seq, distance) in unknown.into_iter().zip(distances) {
-            if let Some(distance) = distance {
-                self.cosines
-                    .insert(seq, vector::cosine_from_distance(distance));
-            }
-        }
+        let cosines = source.cosines(&self.query, &unknown)?;
+        let known = unknown.into_iter().zip(cosines);
+        self.cosines
+            .extend(known.filter_map(|(seq, cosine)| Some((seq, cosine?))));
         Ok(())
     }
 
@@ -177,9 +173,12 @@ impl Leg for VectorLeg {
     }
 }
 
+/// Where equal scores meet the cut, what was stored last stays, as it does among the hits.
+fn newest_first(seq: i64) -> i64 {
+    -seq
+}
+
 fn keys(best: TopK) -> Vec<i64> {
-    best.into_sorted_vec()
-        .into_iter()
-        .map(|(_, key)| key)
-        .collect()
+    let best = best.into_sorted_vec();
+    best.into_iter().map(|(_, key)| newest_first(key)).collect()
 }

@@ -4,6 +4,7 @@ pub(crate) mod hit;
 mod leg;
 pub(crate) mod preset;
 pub(crate) mod request;
+mod source;
 
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
 use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
+use crate::recall::source::Source;
 
 /// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (measured in
 /// docs/scoring.md).
@@ -61,15 +63,24 @@ impl Memory {
             _ => None,
         };
         let now = recall.now.unwrap_or_else(Timestamp::now);
+        let mut attempts = 0;
         self.read(|snapshot| {
+            attempts += 1;
+            if attempts > 1 {
+                // The file changed under a lock-free read: what the index learned from it may be wrong.
+                self.resident().clear();
+            }
             let vector = match (self.embedder(), &vector) {
                 (Some(embedder), Some(vector)) if space_of(snapshot, embedder)? => {
                     Some(vector.clone())
                 }
                 _ => None,
             };
-            let mut legs = search(snapshot, &recall, &words, vector)?;
-            let mut scored = score(snapshot, &recall.preset, &mut legs, now)?;
+            let resident = self.resident().follow(snapshot)?;
+            let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
+            let source = Source::new(snapshot, &recall.filter, resident)?;
+            let mut legs = search(&source, &recall, &words, vector)?;
+            let mut scored = score(snapshot, &source, &recall.preset, &mut legs, now)?;
             scored.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
             scored.truncate(recall.limit);
@@ -99,7 +110,7 @@ impl Scored {
 
 /// The legs that have a weight and something to search by.
 fn search(
-    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
     recall: &Recall,
     words: &[QueryWord],
     vector: Option<Vec<f32>>,
@@ -112,9 +123,8 @@ fn search(
     let mut legs: Vec<Box<dyn Leg>> = Vec::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(
-            snapshot,
+            source,
             words,
-            &recall.filter,
             preset.formula,
             preset.word_weight,
             k,
@@ -122,9 +132,8 @@ fn search(
     }
     if let Some(vector) = vector {
         legs.push(Box::new(VectorLeg::search(
-            snapshot,
+            source,
             vector,
-            &recall.filter,
             preset.vector_weight,
             k,
         )?));
@@ -135,6 +144,7 @@ fn search(
 /// Unites the candidates of the legs, has each leg complete its signals, and fuses them.
 fn score(
     snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
     preset: &Preset,
     legs: &mut [Box<dyn Leg>],
     now: Timestamp,
@@ -146,7 +156,7 @@ fn score(
     candidates.sort_unstable();
     candidates.dedup();
     for leg in legs.iter_mut() {
-        leg.complete(snapshot, &candidates)?;
+        leg.complete(source, &candidates)?;
     }
     let ranks: Vec<HashMap<i64, usize>> = legs
         .iter()

@@ -612,7 +612,7 @@ fn a21_a_vector_that_is_none_is_refused_at_the_door() {
         .unwrap();
     memory.store_all(["alpha beta", "gamma delta"]).unwrap();
     let before = memory.recall("alpha").unwrap();
-    let faults: [fn(&str) -> Result<mnemic::Embedding, EmbedError>; 5] = [
+    let faults: [crate::support::Fault; 5] = [
         |_| Ok(Some(vec![0.0; 32])),
         |_| Ok(Some(vec![f32::NAN; 32])),
         |_| Ok(Some(vec![f32::INFINITY; 32])),

@@ -10,6 +10,7 @@
 mod concurrency;
 mod errors;
 mod field_reports;
+mod index;
 mod model_store;
 mod ranking;
 mod support;

@@ -14,6 +14,8 @@ use proptest::test_runner::Config;
 
 use crate::support::{Faulty, WordHash, sound};
 
+type Fault = fn(&str) -> Result<mnemic::Embedding, EmbedError>;
+
 const WORDS: [&str; 12] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "夜景", "KX-204", "naïve", "foo::bar",
     "🎉", "cursed",
@@ -129,10 +131,15 @@ fn new_memory(content: &Content) -> NewMemory {
     }
 }
 
-/// The real memory, its model, and the switch of its embedder.
+/// The real memory, its model, and the switch of its embedder. Two handles write in turn, as two processes would: one
+/// recalls by its resident index, the other from the file.
 struct Pair {
     path: PathBuf,
     embedder: Arc<Faulty>,
+    /// With an index.
+    indexed: Memory,
+    /// Without.
+    plain: Memory,
     memory: Memory,
     model: Model,
     cursed: bool,
@@ -141,22 +148,27 @@ struct Pair {
 impl Pair {
     fn new(path: PathBuf) -> Self {
         let embedder = Arc::new(Faulty::new());
-        let memory = Self::open(&path, &embedder);
+        let [indexed, plain] = Self::open(&path, &embedder);
         Self {
             path,
             embedder,
-            memory,
+            memory: indexed.clone(),
+            indexed,
+            plain,
             model: Model::default(),
             cursed: false,
         }
     }
 
-    fn open(path: &std::path::Path, embedder: &Arc<Faulty>) -> Memory {
-        Memory::builder()
-            .embedder(embedder.clone())
-            .durability(Durability::Normal)
-            .open(path)
-            .unwrap()
+    fn open(path: &std::path::Path, embedder: &Arc<Faulty>) -> [Memory; 2] {
+        [1 << 30, 0].map(|budget| {
+            Memory::builder()
+                .embedder(embedder.clone())
+                .durability(Durability::Normal)
+                .index_budget(budget)
+                .open(path)
+                .unwrap()
+        })
     }
 
     /// The id of a row of the model, or one that is not there.
@@ -269,7 +281,7 @@ impl Pair {
                     row.tags.iter().any(same)
                 });
             }
-            Step::Reopen => self.memory = Self::open(&self.path, &self.embedder),
+            Step::Reopen => [self.indexed, self.plain] = Self::open(&self.path, &self.embedder),
             Step::Vacuum => {
                 rusqlite::Connection::open(&self.path)
                     .unwrap()
@@ -277,7 +289,7 @@ impl Pair {
                     .unwrap();
             }
             Step::Curse(kind) => {
-                let faults: [Option<fn(&str) -> Result<mnemic::Embedding, EmbedError>>; 6] = [
+                let faults: [Option<Fault>; 6] = [
                     None,
                     Some(|_| Err(EmbedError::run("cursed"))),
                     Some(|_| Ok(Some(vec![0.0; 32]))),
@@ -395,6 +407,7 @@ impl Pair {
             })
             .collect();
         assert_eq!(listed, self.model.rows);
+        self.compare_handles();
         for word in ["alpha", "夜景", "KX-204", "naive", "BAR", "absent"] {
             self.compare_words(word);
         }
@@ -402,6 +415,36 @@ impl Pair {
             for project in PROJECTS {
                 self.compare_vectors(query, project);
             }
+        }
+    }
+
+    /// With and without the resident index, and with what either wrote, the answers are the same.
+    fn compare_handles(&self) {
+        let now = day(27);
+        for recall in [
+            Recall::new("alpha beta 夜景"),
+            Recall::new("gamma zeta").scope(Scope::All),
+            Recall::new("delta")
+                .scope(Scope::ProjectAndGlobal("a_b".into()))
+                .since(day(3))
+                .until(day(20)),
+            Recall::new("epsilon")
+                .scope(Scope::All)
+                .tags_any(["SMART", "art"])
+                .tags_none(["写真"]),
+            Recall::new("epsilon alpha")
+                .scope(Scope::All)
+                .tags_all(["smart", "a,b"])
+                .no_limit(),
+            Recall::new("beta")
+                .scope(Scope::All)
+                .ids([self.id(0), self.id(3)]),
+            Recall::new("beta").project("absent"),
+        ] {
+            let recall = recall.now(now);
+            let [indexed, plain] =
+                [&self.indexed, &self.plain].map(|m| m.recall(recall.clone()).unwrap());
+            assert_eq!(indexed, plain, "{recall:?}");
         }
     }
 
@@ -484,7 +527,8 @@ proptest! {
     fn the_memory_is_its_model(steps in prop::collection::vec(step(), 1..30)) {
         let folder = tempfile::tempdir().unwrap();
         let mut pair = Pair::new(folder.path().join("model.db"));
-        for step in &steps {
+        for (i, step) in steps.iter().enumerate() {
+            pair.memory = if i % 2 == 0 { pair.indexed.clone() } else { pair.plain.clone() };
             pair.apply(step);
             pair.compare();
         }

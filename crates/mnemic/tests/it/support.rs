@@ -83,7 +83,7 @@ impl Embedder for Parsed {
 }
 
 /// What [`Faulty`] does with a text that holds the word.
-type Fault = fn(&str) -> Result<Embedding, EmbedError>;
+pub(crate) type Fault = fn(&str) -> Result<Embedding, EmbedError>;
 
 /// [`WordHash`], but for texts that hold the word `cursed`, and while switched on.
 #[derive(Debug)]

@@ -1,0 +1,238 @@
+//! The resident index: vectors as bytes, projects and times of all memories, held in memory so that recall need not read
+//! them from the file. It is derived from the file and never the truth: it may be dropped at any time, what it finds is
+//! looked up in the file's own snapshot, and where it is not at hand recall searches the file itself.
+//!
+//! It follows the file by what every snapshot tells (see `IndexState`): rows after the last key it knows are new, and a log
+//! names the rows that changed or went, whichever process did it. A snapshot that is older than the index does not use it.
+
+mod codes;
+mod rows;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use mnemic_rank::TopK;
+use mnemic_schema::{Filter, IndexState, RecordedModel, Snapshot};
+
+use crate::Result;
+use crate::resident::codes::Codes;
+use crate::resident::rows::Rows;
+pub(crate) use crate::resident::rows::Selection;
+
+/// The index of one handle and its clones.
+#[derive(Debug)]
+pub(crate) struct Resident {
+    /// Most bytes of memory; 0 for no index.
+    budget: u64,
+    /// Whether a recall was answered without it already: one recall alone is not worth loading it.
+    asked: AtomicBool,
+    loaded: RwLock<Option<Loaded>>,
+}
+
+/// The index as it is at one state of the file.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    state: IndexState,
+    model: Option<RecordedModel>,
+    rows: Rows,
+    codes: Codes,
+}
+
+/// The index, for as long as it is read.
+pub(crate) type Reading<'a> = RwLockReadGuard<'a, Option<Loaded>>;
+
+/// Of so many new rows at once (for each row known), reading all vectors in one pass is faster than one by one.
+const BULK_SHARE: usize = 4;
+
+/// Candidates beyond the wanted ones whose exact cosine is looked up: the codes may misplace near neighbours.
+pub(crate) const SPARE: usize = 40;
+
+impl Resident {
+    pub(crate) fn new(budget: u64) -> Self {
+        Self {
+            budget,
+            asked: AtomicBool::new(false),
+            loaded: RwLock::new(None),
+        }
+    }
+
+    /// Forgets everything; it is loaded again when next asked for.
+    pub(crate) fn clear(&self) {
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn bytes(&self) -> u64 {
+        let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+        loaded
+            .as_ref()
+            .map_or(0, |loaded| bytes(loaded.rows.len(), loaded.codes.dims()))
+    }
+
+    /// The index at the state of a snapshot; `None` inside where it is of no use: at the first recall, over its budget,
+    /// or for a snapshot older than it.
+    pub(crate) fn follow(&self, snapshot: &Snapshot<'_>) -> Result<Option<Reading<'_>>> {
+        if self.budget == 0 || !self.asked.swap(true, Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let state = snapshot.index_state()?;
+        let model = snapshot.recorded_model()?;
+        let current = |loaded: &Option<Loaded>| {
+            loaded
+                .as_ref()
+                .is_some_and(|loaded| loaded.state == state && loaded.model == model)
+        };
+        {
+            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+            if current(&loaded) {
+                return Ok(Some(loaded));
+            }
+        }
+        {
+            let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+            if !current(&loaded) {
+                let known = loaded.as_ref().filter(|known| known.model == model);
+                if known.is_some_and(|known| {
+                    known.state.log > state.log || known.state.last_seq > state.last_seq
+                }) {
+                    return Ok(None);
+                }
+                // Taken out first: whatever fails half way leaves no index rather than a wrong one.
+                let known = loaded.take().filter(|known| known.model == model);
+                let dims = model.as_ref().map_or(0, |model| model.dims);
+                let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
+                if bytes(count, dims) > self.budget {
+                    return Ok(None);
+                }
+                let advanced = match known {
+                    Some(known) => known.advanced(snapshot, state)?,
+                    None => None,
+                };
+                *loaded = match advanced {
+                    Some(advanced) => Some(advanced),
+                    None => Some(Loaded::whole(snapshot, state, model)?),
+                };
+            }
+        }
+        let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have taken it further, or dropped it, between the two locks.
+        let usable = loaded.as_ref().is_some_and(|loaded| loaded.state == state);
+        Ok(usable.then_some(loaded))
+    }
+}
+
+impl Loaded {
+    /// The whole index, read in one pass over each table.
+    fn whole(
+        snapshot: &Snapshot<'_>,
+        state: IndexState,
+        model: Option<RecordedModel>,
+    ) -> Result<Self> {
+        let dims = model.as_ref().map_or(0, |model| model.dims);
+        let mut loaded = Self {
+            state,
+            model,
+            rows: Rows::default(),
+            codes: Codes::new(dims),
+        };
+        loaded.append(snapshot, 0)?;
+        Ok(loaded)
+    }
+
+    /// Taken on to a later state; `None` where loading anew is needed.
+    fn advanced(mut self, snapshot: &Snapshot<'_>, state: IndexState) -> Result<Option<Self>> {
+        let Some(changed) = snapshot.changed_since(self.state.log)? else {
+            return Ok(None);
+        };
+        let known = self.state.last_seq;
+        if state.last_seq > known {
+            self.append(snapshot, known)?;
+        }
+        for seq in changed.into_iter().filter(|seq| *seq <= known) {
+            let Some(position) = self.rows.position(seq) else {
+                continue;
+            };
+            self.rows.set(position, snapshot.index_row(seq)?.as_ref());
+            self.codes.set(position, snapshot.vector(seq)?.as_deref());
+        }
+        self.state = state;
+        Ok((!self.rows.is_mostly_dead()).then_some(self))
+    }
+
+    /// Adds the rows after a key.
+    fn append(&mut self, snapshot: &Snapshot<'_>, after: i64) -> Result<()> {
+        let known = self.rows.len();
+        let (rows, codes) = (&mut self.rows, &mut self.codes);
+        snapshot.index_rows_after(after, |row| {
+            rows.push(&row);
+            codes.push_empty();
+        })?;
+        if codes.dims() == 0 {
+            return Ok(());
+        }
+        if (rows.len() - known).saturating_mul(BULK_SHARE) > known {
+            return Ok(snapshot.vectors(|seq, vector| {
+                if seq > after
+                    && let Some(position) = rows.position(seq)
+                {
+                    codes.set(position, Some(vector));
+                }
+            })?);
+        }
+        for position in known..rows.len() {
+            if let Some(seq) = rows.seq(position) {
+                codes.set(position, snapshot.vector(seq)?.as_deref());
+            }
+        }
+        Ok(())
+    }
+
+    /// Memories in the file.
+    pub(crate) fn live(&self) -> usize {
+        self.rows.live()
+    }
+
+    /// The memories that pass a filter.
+    pub(crate) fn select(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Selection<'_>> {
+        self.rows.select(snapshot, filter)
+    }
+
+    /// Whether a memory passes.
+    pub(crate) fn admits(&self, selection: &Selection<'_>, seq: i64) -> bool {
+        self.rows
+            .position(seq)
+            .is_some_and(|position| selection.admits(position))
+    }
+
+    /// Keys among which the `k` nearest to a vector are, of those that pass: somewhat more than `k`.
+    pub(crate) fn nearly_nearest(
+        &self,
+        selection: &Selection<'_>,
+        vector: &[f32],
+        k: usize,
+    ) -> Vec<i64> {
+        let Some(query) = self.codes.query(vector) else {
+            return Vec::new();
+        };
+        let mut best = TopK::new(k.saturating_add(k / 2).saturating_add(SPARE));
+        self.codes.scan(
+            &query,
+            |position| selection.admits(position),
+            |position, score| {
+                // Positions are smaller than 2^63; of equals the last stored stays.
+                best.push(f64::from(score), -(position as i64));
+                best.floor().map_or(f32::NEG_INFINITY, |floor| floor as f32)
+            },
+        );
+        best.into_sorted_vec()
+            .into_iter()
+            .filter_map(|(_, position)| self.rows.seq(usize::try_from(-position).ok()?))
+            .collect()
+    }
+}
+
+/// Bytes of memory for so many memories with vectors of a width.
+fn bytes(count: usize, dims: usize) -> u64 {
+    let each = Rows::BYTES_EACH + Codes::bytes_each(dims);
+    u64::try_from(count.saturating_mul(each)).unwrap_or(u64::MAX)
+}

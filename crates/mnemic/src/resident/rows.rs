@@ -1,0 +1,227 @@
+//! What the resident index knows of each memory beside its vector: enough to apply a filter without asking the file.
+
+use std::collections::HashMap;
+
+use mnemic_schema::{Filter, IndexRow, Scope, Snapshot, Timestamp};
+
+use crate::Result;
+
+/// Keys, projects and times, each at the position of its memory; keys ascend.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    seqs: Vec<i64>,
+    /// Numbers of [`Rows::names`]; [`GLOBAL`], or [`DEAD`] where the memory is gone.
+    projects: Vec<u32>,
+    created: Vec<i64>,
+    names: HashMap<String, u32>,
+    dead: usize,
+}
+
+const GLOBAL: u32 = 0;
+const DEAD: u32 = u32::MAX;
+
+impl Rows {
+    /// Bytes of memory for one row, its place in the lists included; a project's name is kept once.
+    pub(crate) const BYTES_EACH: usize = size_of::<i64>() + size_of::<u32>() + size_of::<i64>();
+
+    /// Positions, those of memories that are gone included.
+    pub(crate) fn len(&self) -> usize {
+        self.seqs.len()
+    }
+
+    /// Memories.
+    pub(crate) fn live(&self) -> usize {
+        self.seqs.len() - self.dead
+    }
+
+    /// Whether most positions are of memories that are gone.
+    pub(crate) fn is_mostly_dead(&self) -> bool {
+        self.dead > 1_000 && self.dead > self.live()
+    }
+
+    pub(crate) fn seq(&self, position: usize) -> Option<i64> {
+        self.seqs.get(position).copied()
+    }
+
+    pub(crate) fn position(&self, seq: i64) -> Option<usize> {
+        // Keys are dense but for deletions: the guess is right where nothing before was deleted.
+        let first = self.seqs.first()?;
+        let guess = usize::try_from(seq.checked_sub(*first)?).ok()?;
+        if self.seqs.get(guess) == Some(&seq) {
+            return Some(guess);
+        }
+        self.seqs.binary_search(&seq).ok()
+    }
+
+    /// Adds a row after all others.
+    pub(crate) fn push(&mut self, row: &IndexRow) {
+        let project = self.number(row.project.as_deref());
+        self.seqs.push(row.seq);
+        self.projects.push(project);
+        self.created.push(row.created_at.as_micros());
+    }
+
+    /// Replaces what is known of a row; `None` where it is gone.
+    pub(crate) fn set(&mut self, position: usize, row: Option<&IndexRow>) {
+        let number = row.map_or(DEAD, |row| self.number(row.project.as_deref()));
+        let slot = self
+            .projects
+            .get_mut(position)
+            .zip(self.created.get_mut(position));
+        if let Some((project, created)) = slot {
+            if *project != DEAD && number == DEAD {
+                self.dead += 1;
+            } else if *project == DEAD && number != DEAD {
+                self.dead -= 1;
+            }
+            *project = number;
+            if let Some(row) = row {
+                *created = row.created_at.as_micros();
+            }
+        }
+    }
+
+    fn number(&mut self, project: Option<&str>) -> u32 {
+        let Some(project) = project else {
+            return GLOBAL;
+        };
+        if let Some(number) = self.names.get(project) {
+            return *number;
+        }
+        // Fewer names than rows, and rows are fewer than this by the budget of memory.
+        let number = u32::try_from(self.names.len() + 1).unwrap_or(DEAD - 1);
+        self.names.insert(project.to_owned(), number);
+        number
+    }
+
+    /// The rows that pass a filter.
+    pub(crate) fn select(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Selection<'_>> {
+        let number = |project: &String| self.names.get(project).copied().unwrap_or(DEAD - 1);
+        let (projects, any_project) = match &filter.scope {
+            Scope::Global => ([GLOBAL, GLOBAL], false),
+            Scope::Project(project) => ([number(project); 2], false),
+            Scope::ProjectAndGlobal(project) => ([number(project), GLOBAL], false),
+            _ => ([GLOBAL; 2], true),
+        };
+        let micros = |time: Option<Timestamp>| time.map(Timestamp::as_micros);
+        Ok(Selection {
+            rows: self,
+            any_project,
+            projects,
+            since: micros(filter.since).unwrap_or(i64::MIN),
+            before: micros(filter.until).unwrap_or(i64::MAX),
+            marked: self.mark(snapshot, filter)?,
+        })
+    }
+
+    /// The rows that pass by their tags and ids; `None` where the filter names neither.
+    fn mark(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Option<Bits>> {
+        let mut marked: Option<Bits> = None;
+        let mut and = |bits: Bits| match &mut marked {
+            Some(marked) => marked.and(&bits),
+            None => marked = Some(bits),
+        };
+        if !filter.tags_any.is_empty() {
+            and(self.tagged(snapshot, &filter.tags_any)?);
+        }
+        for tag in &filter.tags_all {
+            and(self.tagged(snapshot, std::slice::from_ref(tag))?);
+        }
+        if !filter.tags_none.is_empty() {
+            let mut bits = self.tagged(snapshot, &filter.tags_none)?;
+            bits.invert();
+            and(bits);
+        }
+        if let Some(ids) = &filter.ids {
+            let mut bits = Bits::new(self.len());
+            for id in ids {
+                if let Some(position) = snapshot.key_of(id)?.and_then(|seq| self.position(seq)) {
+                    bits.set(position);
+                }
+            }
+            and(bits);
+        }
+        Ok(marked)
+    }
+
+    /// The rows with at least one of some tags.
+    fn tagged(&self, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
+        let mut bits = Bits::new(self.len());
+        for tag in tags {
+            snapshot.tagged(tag, |seq| {
+                if let Some(position) = self.position(seq) {
+                    bits.set(position);
+                }
+            })?;
+        }
+        Ok(bits)
+    }
+}
+
+/// A filter, ready to be asked of many positions.
+#[derive(Debug)]
+pub(crate) struct Selection<'a> {
+    rows: &'a Rows,
+    any_project: bool,
+    projects: [u32; 2],
+    since: i64,
+    before: i64,
+    marked: Option<Bits>,
+}
+
+impl Selection<'_> {
+    /// Whether the memory at a position is there and passes.
+    #[inline(always)]
+    pub(crate) fn admits(&self, position: usize) -> bool {
+        let row = self
+            .rows
+            .projects
+            .get(position)
+            .zip(self.rows.created.get(position));
+        let Some((project, created)) = row else {
+            return false;
+        };
+        let [one, other] = self.projects;
+        (*project == one || *project == other || self.any_project)
+            && *project != DEAD
+            && (self.since..self.before).contains(created)
+            && self
+                .marked
+                .as_ref()
+                .is_none_or(|marked| marked.get(position))
+    }
+}
+
+/// One bit a position.
+#[derive(Debug)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(len: usize) -> Self {
+        Self(vec![0; len.div_ceil(64)])
+    }
+
+    fn set(&mut self, position: usize) {
+        if let Some(word) = self.0.get_mut(position / 64) {
+            *word |= 1 << (position % 64);
+        }
+    }
+
+    fn get(&self, position: usize) -> bool {
+        self.0
+            .get(position / 64)
+            .is_some_and(|word| word & (1 << (position % 64)) != 0)
+    }
+
+    fn and(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word &= other;
+        }
+    }
+
+    fn invert(&mut self) {
+        for word in &mut self.0 {
+            *word = !*word;
+        }
+    }
+}

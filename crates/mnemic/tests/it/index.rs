@@ -1,0 +1,218 @@
+//! The resident index: it finds what the file finds, follows every change, and keeps to its budget.
+
+use mnemic::{
+    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, Memory, NewMemory, Preset, Recall,
+    Scope, normalize,
+};
+
+use crate::support::{builder, time};
+
+/// Isotropic noise: the hardest case for a compressed index. The vector is drawn from the text as seed.
+#[derive(Debug)]
+struct Noise(EmbeddingModel);
+
+impl Noise {
+    fn new() -> Self {
+        Self(EmbeddingModel::new("noise", "noise", "1", 128))
+    }
+}
+
+impl Embedder for Noise {
+    fn model(&self) -> &EmbeddingModel {
+        &self.0
+    }
+    fn embed(&self, _: InputKind, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+        let one = |text: &str| {
+            let mut state = text.bytes().fold(0x9e37_79b9_7f4a_7c15u64, |h, b| {
+                (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+            });
+            let mut uniform = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 11) as f32 / (1u64 << 53) as f32
+            };
+            // A sum of twelve uniform numbers is near a normal one.
+            let mut vector: Vec<f32> = (0..128)
+                .map(|_| (0..12).map(|_| uniform()).sum::<f32>() - 6.0)
+                .collect();
+            normalize(&mut vector).ok().map(|()| vector)
+        };
+        Ok(texts.iter().map(|text| one(text)).collect())
+    }
+}
+
+#[test]
+fn it_finds_the_nearest_in_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let open = |budget| {
+        Memory::builder()
+            .embedder(Noise::new())
+            .index_budget(budget)
+            .open(&path)
+            .unwrap()
+    };
+    let (indexed, plain) = (open(1 << 30), open(0));
+    plain
+        .store_all((0..8_000).map(|i| format!("noise {i}")))
+        .unwrap();
+    indexed.recall("the first recall reads the file").unwrap();
+    assert_eq!(indexed.health().unwrap().index_bytes, 0);
+    let mut same = 0;
+    for i in 0..50 {
+        let recall = Recall::new(format!("question {i}")).preset(Preset::vector_only());
+        let [found, exact] = [&indexed, &plain].map(|m| m.recall(recall.clone()).unwrap());
+        same += found
+            .iter()
+            .filter(|hit| exact.iter().any(|other| other.memory.id == hit.memory.id))
+            .count();
+    }
+    assert!(same >= 499, "recall@10 is {} of 500", same);
+    let bytes = indexed.health().unwrap().index_bytes;
+    assert!(
+        bytes > 8_000 * 128 && bytes < 8_000 * (128 + 128),
+        "{bytes}"
+    );
+}
+
+#[test]
+fn it_follows_another_process_through_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let reader = builder().open(&path).unwrap();
+    let writer = builder().open(&path).unwrap();
+    let find = |text: &str| -> Vec<String> {
+        let recall = Recall::new(text).scope(Scope::All).limit(1);
+        reader
+            .recall(recall)
+            .unwrap()
+            .into_iter()
+            .map(|hit| hit.memory.content)
+            .collect()
+    };
+    writer.store("warm up").unwrap();
+    assert_eq!(
+        (find("warm"), find("warm")),
+        (vec!["warm up".to_owned()], vec!["warm up".to_owned()])
+    );
+    assert!(reader.health().unwrap().index_bytes > 0);
+    let ids: Vec<String> = writer
+        .store_all((0..500).map(|i| format!("item w{i}")))
+        .unwrap()
+        .into_iter()
+        .map(|s| s.id)
+        .collect();
+    assert_eq!(find("item w321"), ["item w321"]);
+    writer.update(&ids[321], "changed altogether").unwrap();
+    assert_eq!(find("changed altogether"), ["changed altogether"]);
+    assert_ne!(find("item w321"), ["item w321"]);
+    writer.delete(&ids[400]).unwrap();
+    assert_ne!(find("item w400"), ["item w400"]);
+    let new = writer.replace(&ids[100], "replaced altogether").unwrap().id;
+    assert_eq!(find("replaced altogether"), ["replaced altogether"]);
+    // A move to another project is followed too.
+    let in_project = |project: &str| {
+        let recall = Recall::new("replaced altogether")
+            .project(project)
+            .preset(Preset::vector_only());
+        reader.recall(recall).unwrap().len()
+    };
+    assert_eq!(in_project("web"), 0);
+    writer
+        .update(&new, mnemic::MemoryUpdate::new().project("web"))
+        .unwrap();
+    assert_eq!(in_project("web"), 1);
+    // More changes than the log keeps: it is loaded anew.
+    for round in 0..30 {
+        let ids: Vec<String> = writer
+            .store_all((0..500).map(|i| format!("round {round} item {i}")))
+            .unwrap()
+            .into_iter()
+            .map(|s| s.id)
+            .collect();
+        writer.delete_all(&ids[1..]).unwrap();
+    }
+    assert_eq!(find("round 29 item 0"), ["round 29 item 0"]);
+    assert_ne!(find("round 29 item 7"), ["round 29 item 7"]);
+    let health = reader.health().unwrap();
+    assert_eq!(health.memories, 530);
+    assert!(health.index_bytes < 2 * 530 * 64, "{health:?}");
+}
+
+#[test]
+fn over_its_budget_it_is_not_there() {
+    let small = builder().index_budget(10_000).open_in_memory().unwrap();
+    small
+        .store_all((0..100).map(|i| format!("item w{i}")))
+        .unwrap();
+    for _ in 0..3 {
+        assert_eq!(
+            small.recall("item w42").unwrap()[0].memory.content,
+            "item w42"
+        );
+    }
+    assert!(small.health().unwrap().index_bytes > 0);
+    small
+        .store_all((100..1_000).map(|i| format!("item w{i}")))
+        .unwrap();
+    small
+        .delete_all(
+            small
+                .recall("item w42")
+                .unwrap()
+                .iter()
+                .map(|hit| hit.memory.id.clone()),
+        )
+        .unwrap();
+    assert_eq!(
+        small.recall("item w777").unwrap()[0].memory.content,
+        "item w777"
+    );
+    assert!(small.health().unwrap().index_bytes <= 10_000);
+}
+
+/// A file of many projects, asked within one, answers as a file of that project alone would: nothing starves.
+#[test]
+fn a_scope_is_a_store_of_its_own() {
+    let pooled = builder().open_in_memory().unwrap();
+    let projects = ["a", "b", "c", "d"];
+    let text = |project: &str, i: usize| format!("w{} x{} {project}{i}", i % 17, i % 29);
+    for project in projects {
+        let rows = (0..200).map(|i| {
+            NewMemory::new(text(project, i))
+                .project(project)
+                .created_at(time("2026-01-01"))
+        });
+        pooled.store_all(rows).unwrap();
+    }
+    for project in projects {
+        let alone = builder().open_in_memory().unwrap();
+        alone
+            .store_all((0..200).map(|i| {
+                NewMemory::new(text(project, i))
+                    .project(project)
+                    .created_at(time("2026-01-01"))
+            }))
+            .unwrap();
+        for i in 0..20 {
+            let recall = Recall::new(format!("w{i} x{}", i + 3))
+                .project(project)
+                .preset(Preset::vector_only())
+                .now(time("2026-02-01"));
+            let cosines = |memory: &Memory| -> Vec<f64> {
+                memory
+                    .recall(recall.clone())
+                    .unwrap()
+                    .iter()
+                    .map(|hit| hit.signals.cosine.unwrap())
+                    .collect()
+            };
+            let (pooled, alone) = (cosines(&pooled), cosines(&alone));
+            assert_eq!(pooled.len(), 10);
+            for (a, b) in pooled.iter().zip(&alone) {
+                assert!((a - b).abs() < 1e-6, "{pooled:?} {alone:?}");
+            }
+        }
+    }
+}
