@@ -1,72 +1,61 @@
-//! A copy of the whole file while others go on writing. It never copies bytes of an open file.
+//! A copy of the whole file while others go on writing. It never copies bytes of an open file, and never touches a file
+//! that it did not make.
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::OptionalExtension;
+use rusqlite::types::Value;
+use tempfile::NamedTempFile;
 
 use crate::error::{Doing, SchemaError};
-use crate::open::{OpenOptions, Store, absolute, beside};
+use crate::open::{OpenOptions, Store, absolute};
 
 impl Store {
     /// Writes one state of the memory to a new file (SQLite's `VACUUM INTO`: what the write-ahead log holds is in it,
-    /// free pages are not), checks the copy, and only then gives it its name. Answers with the size in bytes.
+    /// free pages are not), readable by its owner alone, checks the copy, and only then gives it its name. Answers with
+    /// the size in bytes.
     ///
     /// # Errors
-    /// [`SchemaError::Io`] where the target exists or cannot be made, [`SchemaError::Corrupt`] where the copy fails its
-    /// check; the target is not there then.
+    /// [`SchemaError::Io`] where the target exists or cannot be made, [`SchemaError::Corrupt`] or
+    /// [`SchemaError::BadRow`] where the copy fails its check; no file is left then.
     pub fn backup(&mut self, to: &Path) -> Result<u64, SchemaError> {
-        let to = absolute(to)?;
-        let exists = |path: &Path| path.symlink_metadata().is_ok();
-        if exists(&to) {
-            return Err(SchemaError::Io {
-                doing: "backing up to",
-                path: to,
-                source: std::io::Error::new(
-                    std::io::ErrorKind::AlreadyExists,
-                    "the file exists already: give another name or remove it",
-                ),
-            });
-        }
-        let partial = Partial(beside(&to, ".partial"));
-        // Left by a backup that was killed.
-        let _ = std::fs::remove_file(&partial.0);
-        self.copy_into(&partial.0)?;
-        let mut copy = Self::open_read_only(&partial.0, OpenOptions::default())?;
-        copy.read(|snapshot| {
-            let answer: Option<String> = snapshot
-                .connection()
-                .query_row(
-                    "SELECT integrity_check FROM pragma_integrity_check",
-                    [],
-                    |row| row.get(0),
-                )
-                .optional()
-                .doing("checking the backup")?;
-            if answer.as_deref() == Some("ok") {
-                Ok(())
-            } else {
-                Err(SchemaError::BadRow {
-                    id: "of the backup".to_owned(),
-                    found: answer.unwrap_or_default(),
-                })
-            }
-        })?;
-        drop(copy);
         let io = |source| SchemaError::Io {
             doing: "backing up to",
-            path: to.clone(),
+            path: to.to_owned(),
             source,
         };
-        std::fs::File::open(&partial.0)
-            .and_then(|file| file.sync_all())
-            .and_then(|()| std::fs::rename(&partial.0, &to))
-            .and_then(|()| std::fs::metadata(&to))
-            .map(|metadata| metadata.len())
-            .map_err(io)
+        if to.symlink_metadata().is_ok() {
+            return Err(io(std::io::Error::new(
+                std::io::ErrorKind::AlreadyExists,
+                "the file exists already: give another name or remove it",
+            )));
+        }
+        let target = absolute(to)?;
+        let folder = target.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let copy = loop {
+            if self.frozen_is_stale() {
+                self.thaw()?;
+            }
+            // A name of its own, made by it alone: two backups at once do not meet.
+            let copy = NamedTempFile::with_prefix_in(".backup-", &folder).map_err(io)?;
+            self.copy_into(copy.path())?;
+            // A file that was read as it lay may have been written to meanwhile: then once more, with locks.
+            if !self.frozen_is_stale() {
+                break copy;
+            }
+        };
+        check(copy.path())?;
+        copy.as_file().sync_all().map_err(io)?;
+        let copy = copy
+            .persist_noclobber(&target)
+            .map_err(|error| io(error.error))?;
+        #[cfg(unix)]
+        std::fs::File::open(&folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(io)?;
+        copy.metadata().map(|metadata| metadata.len()).map_err(io)
     }
 
     fn copy_into(&self, path: &Path) -> Result<(), SchemaError> {
-        use rusqlite::types::Value;
         // SQLite reads the name as an ordinary path unless it begins with `file:`; an absolute one does not.
         let name = path.to_str().map(|path| Value::Text(path.to_owned()));
         let name = name.ok_or_else(|| SchemaError::BadPath {
@@ -80,11 +69,25 @@ impl Store {
     }
 }
 
-/// Removes an unfinished copy.
-struct Partial(PathBuf);
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+/// Whether SQLite finds the copy whole.
+fn check(path: &Path) -> Result<(), SchemaError> {
+    let mut copy = Store::open_read_only(path, OpenOptions::default())?;
+    copy.read(|snapshot| {
+        let answer: String = snapshot
+            .connection()
+            .query_row(
+                "SELECT integrity_check FROM pragma_integrity_check",
+                [],
+                |row| row.get(0),
+            )
+            .doing("checking the backup")?;
+        if answer == "ok" {
+            Ok(())
+        } else {
+            Err(SchemaError::BadRow {
+                id: "of the backup".to_owned(),
+                found: answer,
+            })
+        }
+    })
 }

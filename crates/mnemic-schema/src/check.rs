@@ -4,6 +4,7 @@ use crate::error::{Doing, SchemaError};
 use crate::open::Store;
 use crate::read::Snapshot;
 use crate::search::floats;
+use crate::structure;
 use crate::tags;
 use crate::write::defect;
 
@@ -17,6 +18,15 @@ pub struct CheckReport {
     pub vectors: u64,
     /// Whether the file has vectors at all (it records a model).
     pub has_model: bool,
+    /// Tables, indexes, triggers and views that are missing or are not what they should be. Where a table is missing,
+    /// nothing else is looked at.
+    pub structure: Vec<String>,
+    /// Why the vectors cannot be read, where they cannot.
+    pub vector_index: Option<String>,
+    /// Whether there are vectors but no record of the model that made them.
+    pub model_missing: bool,
+    /// Ids of memories with a text that is not UTF-8.
+    pub bad_texts: Vec<String>,
     /// Ids of memories without a vector, in a file that has vectors.
     pub missing_vectors: Vec<String>,
     /// Keys of vectors without a memory.
@@ -49,6 +59,10 @@ impl CheckReport {
             memories: _,
             vectors: _,
             has_model: _,
+            structure,
+            vector_index,
+            model_missing,
+            bad_texts,
             missing_vectors,
             orphan_vectors,
             duplicate_vectors,
@@ -61,7 +75,11 @@ impl CheckReport {
             bad_times,
             sqlite,
         } = self;
-        missing_vectors.is_empty()
+        structure.is_empty()
+            && vector_index.is_none()
+            && !model_missing
+            && bad_texts.is_empty()
+            && missing_vectors.is_empty()
             && orphan_vectors.is_empty()
             && duplicate_vectors.is_empty()
             && bad_vectors.is_empty()
@@ -76,38 +94,57 @@ impl CheckReport {
 }
 
 impl Store {
-    /// Checks every invariant on one snapshot. On a writable store it takes the write lock for the word index's own
-    /// comparison (and rolls back); a read-only one is checked all but for that.
+    /// Checks every invariant on one snapshot. On a writable store the word index's own comparison needs the write lock
+    /// for a moment (and is rolled back); it is left out where another connection keeps the lock, and on a read-only store.
     ///
     /// # Errors
     /// What SQLite reports, if the file cannot be read at all.
     pub fn check(&mut self) -> Result<CheckReport, SchemaError> {
         let mut report = self.read(check_snapshot)?;
-        if self.is_writable() {
+        let whole = !report
+            .structure
+            .iter()
+            .any(|fault| fault.starts_with("table"));
+        if self.is_writable() && whole {
             report.word_index = self.compare_word_index()?;
         }
         Ok(report)
     }
 
-    /// FTS5's own comparison of the index with what it indexes. It is spelled as an insert and needs the write lock.
+    /// FTS5's own comparison of the index with what it indexes, which is spelled as an insert.
     fn compare_word_index(&mut self) -> Result<Option<String>, SchemaError> {
-        let answer = self.write(|transaction| {
-            transaction.execute(
+        let mut found = None;
+        let rolled_back = self.write(|transaction| {
+            let answer = transaction.execute(
                 "comparing the word index with the memories",
                 "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
                 [],
-            )
+            );
+            match answer {
+                Ok(_) => {}
+                Err(SchemaError::Corrupt { source, .. }) => found = Some(source.to_string()),
+                Err(other) => return Err(other),
+            }
+            // An error rolls back: a check writes nothing.
+            Err::<(), _>(SchemaError::ReadOnly { doing: "checking" })
         });
-        match answer {
-            Ok(_) => Ok(None),
-            Err(SchemaError::Corrupt { source, .. }) => Ok(Some(source.to_string())),
+        match rolled_back {
+            Err(SchemaError::ReadOnly { .. } | SchemaError::Busy { .. }) | Ok(()) => Ok(found),
             Err(other) => Err(other),
         }
     }
 }
 
 fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
+    let structure = structure::faults(snapshot)?;
+    if structure.iter().any(|fault| fault.is_table()) {
+        return Ok(CheckReport {
+            structure: structure.iter().map(ToString::to_string).collect(),
+            ..CheckReport::default()
+        });
+    }
     let mut report = CheckReport {
+        structure: structure.iter().map(ToString::to_string).collect(),
         memories: snapshot.memory_count()?,
         missing_words: list(
             snapshot,
@@ -130,7 +167,12 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
         ..CheckReport::default()
     };
     check_rows(snapshot, &mut report)?;
-    check_vectors(snapshot, &mut report)?;
+    match check_vectors(snapshot, &mut report) {
+        Err(SchemaError::Sqlite { source, .. } | SchemaError::Corrupt { source, .. }) => {
+            report.vector_index = Some(source.to_string());
+        }
+        other => other?,
+    }
     // A search first: FTS5 then drops what it remembers of the index if another connection wrote meanwhile, which its part
     // of the integrity check forgets to do, and would take for damage.
     let _: Vec<i64> = list(
@@ -165,24 +207,41 @@ fn check_rows(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), S
     let doing = "checking the memories";
     let mut statement = snapshot
         .connection()
-        .prepare("SELECT id, tags, created_at, updated_at FROM memories ORDER BY seq")
+        .prepare(
+            "SELECT id, content, project, tags, created_at, updated_at FROM memories ORDER BY seq",
+        )
         .doing(doing)?;
     let mut rows = statement.query([]).doing(doing)?;
     while let Some(row) = rows.next().doing(doing)? {
-        let id: String = row.get(0).doing(doing)?;
-        let texts = [row.get(1), row.get(2), row.get(3)];
-        let [tags, created, updated]: [rusqlite::Result<Option<String>>; 3] = texts;
-        let is_time = |text: &Option<String>| {
-            text.as_deref()
-                .is_some_and(|text| text.parse::<crate::Timestamp>().is_ok())
+        let mut texts = Vec::new();
+        for column in 0..6 {
+            let value = row
+                .get_ref(column)
+                .and_then(|value| Ok(value.as_bytes_or_null()?));
+            texts.push(value.doing(doing)?);
+        }
+        let [id, _, _, tags, created, updated] = texts.as_slice() else {
+            continue;
         };
-        if tags
-            .doing(doing)?
-            .is_some_and(|json| tags::from_json(&json).is_none())
+        let lossy =
+            |bytes: &Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+        // A time that reads as one, but is spelled another way, would sort at another place.
+        let is_time = |text: &str| {
+            text.parse::<crate::Timestamp>()
+                .is_ok_and(|time| time.to_string() == text)
+        };
+        let id = lossy(id);
+        if texts
+            .iter()
+            .flatten()
+            .any(|bytes| std::str::from_utf8(bytes).is_err())
         {
+            report.bad_texts.push(id.clone());
+        }
+        if tags.is_some() && tags::from_json(&lossy(tags)).is_none() {
             report.bad_tags.push(id.clone());
         }
-        if !is_time(&created.doing(doing)?) || !is_time(&updated.doing(doing)?) {
+        if !is_time(&lossy(created)) || !is_time(&lossy(updated)) {
             report.bad_times.push(id);
         }
     }
@@ -200,6 +259,7 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
         return Ok(());
     }
     report.vectors = snapshot.vector_count()?;
+    report.model_missing = model.is_none() && report.vectors > 0;
     report.missing_vectors = list(
         snapshot,
         "SELECT id FROM memories WHERE seq NOT IN (SELECT seq FROM memory_vec) ORDER BY seq",
@@ -224,7 +284,7 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
             && vector.len() * 4 == blob.len()
             && model
                 .as_ref()
-                .is_some_and(|model| model.dims == vector.len());
+                .is_none_or(|model| model.dims == vector.len());
         if !sound {
             report.bad_vectors.push(row.get(0).doing(doing)?);
         }

@@ -50,6 +50,7 @@ fn store() -> Store {
 fn harmed(sql: &str, lost: &[&str]) -> (CheckReport, RepairReport) {
     let mut store = store();
     store.connection().execute_batch(sql).unwrap();
+    let memories = store.read(|s| s.memory_count()).unwrap();
     let found = store.check().unwrap();
     assert!(!found.is_ok(), "{sql}: found nothing");
     let now: Timestamp = "2026-07-01".parse().unwrap();
@@ -74,7 +75,7 @@ fn harmed(sql: &str, lost: &[&str]) -> (CheckReport, RepairReport) {
     }
     let mended = store.check().unwrap();
     assert!(mended.is_ok(), "{sql}: {mended:?}");
-    assert_eq!(mended.memories, found.memories);
+    assert_eq!(mended.memories, memories);
     (found, report)
 }
 
@@ -189,4 +190,107 @@ fn another_connections_writes_are_no_damage() {
             assert!(report.is_ok(), "{i}: {report:?}");
         }
     }
+}
+
+#[test]
+fn what_is_missing_of_the_schema_is_made_anew() {
+    for (harm, name) in [
+        (
+            "DROP TRIGGER memories_fts_insert",
+            "trigger memories_fts_insert is missing",
+        ),
+        (
+            "DROP TRIGGER memories_vec_delete",
+            "trigger memories_vec_delete is missing",
+        ),
+        (
+            "DROP TRIGGER memories_log_delete",
+            "trigger memories_log_delete is missing",
+        ),
+        (
+            "DROP INDEX memories_by_project",
+            "index memories_by_project is missing",
+        ),
+        ("DROP TABLE memory_tags", "table memory_tags is missing"),
+        ("DROP TABLE index_log", "table index_log is missing"),
+        ("DROP TABLE memories_fts", "table memories_fts is missing"),
+        ("DROP VIEW memories_text", "view memories_text is missing"),
+    ] {
+        let (found, report) = harmed(harm, &[]);
+        assert!(
+            found.structure.contains(&name.to_owned()),
+            "{harm}: {found:?}"
+        );
+        assert!(
+            report.restored.contains(&name.to_owned()),
+            "{harm}: {report:?}"
+        );
+    }
+    let all = ["id1", "id2", "id3"];
+    let (found, _) = harmed("DROP TABLE memory_vec", &all);
+    assert_eq!(found.structure, ["table memory_vec is missing"]);
+    let other = "DROP TRIGGER memories_fts_insert; CREATE TRIGGER memories_fts_insert AFTER INSERT ON memories BEGIN SELECT 1; END";
+    let (found, _) = harmed(other, &[]);
+    assert_eq!(
+        found.structure,
+        ["trigger memories_fts_insert is not what it should be"]
+    );
+    let (found, report) = harmed("DROP TABLE memory_vec_vector_chunks00", &all);
+    assert!(
+        found.vector_index.is_some() && report.vector_index_rebuilt,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_text_that_is_none_hides_no_other() {
+    let mut store = store();
+    store
+        .connection()
+        .execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE memories SET content = CAST(x'61ff62' AS TEXT) WHERE seq = 2")
+        .unwrap();
+    let rows = store
+        .read(|s| s.list(&crate::Filter::default(), crate::Order::OldestFirst, None))
+        .unwrap();
+    assert_eq!(rows[1].content, "a\u{fffd}b");
+    assert_eq!(store.check().unwrap().bad_texts, ["id2"]);
+    assert_eq!(
+        store
+            .repair("2026-07-01".parse().unwrap())
+            .unwrap()
+            .texts_mended,
+        1
+    );
+    assert!(store.check().unwrap().is_ok());
+}
+
+/// Vectors whose model is not on record are never replaced by the first that comes along.
+#[test]
+fn a_lost_record_of_the_model_costs_no_vectors() {
+    let mut store = store();
+    store
+        .connection()
+        .execute_batch("DELETE FROM meta WHERE key = 'model_revision'")
+        .unwrap();
+    let report = store.check().unwrap();
+    assert!(
+        report.model_missing && report.bad_vectors.is_empty(),
+        "{report:?}"
+    );
+    let row = NewRow {
+        id: None,
+        content: "delta".into(),
+        project: None,
+        tags: Vec::new(),
+        created_at: "2026-01-01".parse().unwrap(),
+    };
+    let model = model();
+    let embedded = Embedded {
+        model: &model,
+        vector: &[0.0, 0.0, 0.0, 1.0],
+    };
+    let error = store.write(|w| w.insert(&row, Some(embedded))).unwrap_err();
+    assert!(matches!(error, SchemaError::BadRow { .. }), "{error:?}");
+    store.repair("2026-07-01".parse().unwrap()).unwrap();
+    assert_eq!(store.check().unwrap().vectors, 3);
 }

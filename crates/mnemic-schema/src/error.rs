@@ -45,6 +45,12 @@ pub enum SchemaError {
         /// The file.
         path: PathBuf,
     },
+    /// The file that was opened is no longer at its path: removed, or another one put in its place.
+    #[error("{path:?} was removed or replaced while it was open: open it again")]
+    Replaced {
+        /// The path.
+        path: PathBuf,
+    },
     /// The handle or the file is read-only.
     #[error("{doing}: the memory is open for reading only")]
     ReadOnly {

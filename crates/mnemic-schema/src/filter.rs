@@ -22,6 +22,19 @@ pub enum Scope {
     All,
 }
 
+impl Scope {
+    /// Whether a memory of a project (`None`: of none) is looked at.
+    #[must_use]
+    pub fn admits(&self, project: Option<&str>) -> bool {
+        match self {
+            Self::Global => project.is_none(),
+            Self::Project(own) => project == Some(own),
+            Self::ProjectAndGlobal(own) => project.is_none_or(|project| project == own),
+            Self::All => true,
+        }
+    }
+}
+
 /// Conditions on memories; all must hold. The default admits every memory.
 ///
 /// Tags are compared whole, after NFC and Unicode lower-casing ([`crate::fold`]).

@@ -10,8 +10,10 @@ use crate::timestamp::Timestamp;
 
 /// How far a file has come, as far as an index in memory is concerned: two snapshots with the same state hold the same
 /// rows with the same vectors, projects and times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexState {
+    /// Which file this is: another number is another file, of which nothing is known.
+    pub file: u64,
     /// The last entry of the log of changes (0 where there never was one).
     pub log: i64,
     /// The largest key that was ever given (0 where none was).
@@ -43,6 +45,7 @@ impl Snapshot<'_> {
             .and_then(|mut statement| {
                 statement.query_row([], |row| {
                     Ok(IndexState {
+                        file: self.file(),
                         log: row.get(0)?,
                         last_seq: row.get(1)?,
                     })

@@ -16,6 +16,38 @@ pub(crate) struct Frozen {
     path: PathBuf,
     length: u64,
     modified: Option<SystemTime>,
+    identity: Option<FileIdentity>,
+}
+
+/// Which file lies at a path: another one put in its place is another file, whatever its length and times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    /// `None` where there is no file, or the system gives files no numbers.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let metadata = std::fs::metadata(path).ok()?;
+            Some(Self {
+                device: metadata.dev(),
+                inode: metadata.ino(),
+            })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = path;
+            None
+        }
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.device.rotate_left(32) ^ self.inode
+    }
 }
 
 impl Frozen {
@@ -29,6 +61,7 @@ impl Frozen {
             path: path.to_owned(),
             length: metadata.len(),
             modified: metadata.modified().ok(),
+            identity: FileIdentity::of(path),
         })
     }
 

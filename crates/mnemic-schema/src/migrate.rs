@@ -7,13 +7,13 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Doing, SchemaError};
-use crate::text::INDEX_TEXT_VERSION;
+use crate::text::index_text_version;
 
 /// Marks a SQLite database as a file of mnemic: `mnem` in ASCII.
 pub const APPLICATION_ID: i32 = 0x6d6e_656d;
 
 /// The steps, in order. A step that was ever released is never edited: a change is a new step.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_memories.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_memories.sql")];
 
 /// The newest schema version that this library knows and writes (`PRAGMA user_version`).
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
@@ -95,7 +95,7 @@ fn migrate_with(
 ) -> Result<(), SchemaError> {
     let newest = migrations.len() as i64;
     if inspect(connection, path, newest)? == FileState::Ours(newest)
-        && index_text_version(connection)? == Some(INDEX_TEXT_VERSION)
+        && indexed_by(connection)? == Some(index_text_version())
     {
         return Ok(());
     }
@@ -126,7 +126,7 @@ fn migrate_with(
             .doing(doing)?;
         after_statement(ran + 1);
     }
-    if index_text_version(&transaction)? != Some(INDEX_TEXT_VERSION) {
+    if indexed_by(&transaction)? != Some(index_text_version()) {
         transaction
             .execute(
                 "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')",
@@ -135,7 +135,7 @@ fn migrate_with(
             .and_then(|_| {
                 transaction.execute(
                     "INSERT OR REPLACE INTO meta (key, value) VALUES ('index_text_version', ?1)",
-                    [INDEX_TEXT_VERSION.to_string()],
+                    [index_text_version()],
                 )
             })
             .doing(doing)?;
@@ -145,7 +145,7 @@ fn migrate_with(
 }
 
 /// The version of the text form that the word index was made with; `None` where the file does not say.
-fn index_text_version(connection: &Connection) -> Result<Option<u32>, SchemaError> {
+fn indexed_by(connection: &Connection) -> Result<Option<String>, SchemaError> {
     let value: Option<String> = connection
         .prepare("SELECT value FROM meta WHERE key = 'index_text_version'")
         .and_then(|mut statement| {
@@ -155,7 +155,7 @@ fn index_text_version(connection: &Connection) -> Result<Option<u32>, SchemaErro
                 .transpose()
         })
         .doing("reading the version of the word index")?;
-    Ok(value.and_then(|text| text.parse().ok()))
+    Ok(value)
 }
 
 /// Runs a statement whether or not it answers with rows.

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Doing, SchemaError};
 use crate::extension;
-use crate::frozen::Frozen;
+use crate::frozen::{FileIdentity, Frozen};
 use crate::migrate::{self, FileState, SCHEMA_VERSION};
 use crate::read::Snapshot;
 use crate::write::WriteTransaction;
@@ -48,6 +49,9 @@ impl Default for OpenOptions {
 /// The write-ahead log is cut back to nothing, as soon as no reader needs it, once it is larger than this (bytes).
 const WAL_LIMIT: u64 = 16 << 20;
 
+/// The longest wait for a lock that is asked of SQLite, which counts milliseconds in 32 bits: a day.
+const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+
 /// One connection to a memory file.
 #[derive(Debug)]
 pub struct Store {
@@ -58,6 +62,10 @@ pub struct Store {
     writable: bool,
     /// Set where the file is read as it lies, without locks: see [`Frozen`].
     frozen: Option<Frozen>,
+    /// Which file is open; `None` in memory.
+    identity: Option<FileIdentity>,
+    /// How often the connection was opened anew, to a file that may be another one.
+    reopened: u64,
 }
 
 impl Store {
@@ -70,9 +78,19 @@ impl Store {
     pub fn open(path: &Path, options: OpenOptions) -> Result<Self, SchemaError> {
         let path = absolute(path)?;
         create_private(&path)?;
+        // Before the connection is opened: a file that is put in its place between the two is noticed.
+        let identity = FileIdentity::of(&path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = connect(&path, flags, options)?;
+        let merge_on_close = |merge: bool| {
+            connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !merge)
+                .doing("setting up the connection")
+        };
+        // A file that is refused is left as it is, a log beside it too.
+        merge_on_close(false)?;
         migrate::inspect(&connection, &path, SCHEMA_VERSION)?;
+        merge_on_close(true)?;
         if connection.is_readonly("main").unwrap_or(false) {
             return Err(SchemaError::ReadOnly {
                 doing: "opening the file for writing (open it read-only instead)",
@@ -86,6 +104,8 @@ impl Store {
             options,
             writable: true,
             frozen: None,
+            identity,
+            reopened: 0,
         })
     }
 
@@ -104,13 +124,16 @@ impl Store {
             options,
             writable: true,
             frozen: None,
+            identity: None,
+            reopened: 0,
         })
     }
 
-    /// Opens a file for reading only. Nothing is written to the file, beside it, or anywhere.
+    /// Opens a file for reading only. Nothing is written to the file or its log.
     ///
-    /// Where no other process has the file open (no write-ahead log lies beside it), it is read as it lies; each
-    /// [`Store::read`] then makes sure that nobody changed it meanwhile.
+    /// Where no other process has the file open (no write-ahead log lies beside it), it is read as it lies and nothing is
+    /// made beside it; each [`Store::read`] then makes sure that nobody changed it meanwhile. Where a log lies beside it,
+    /// SQLite may make the log's index (`-shm`), which holds nothing of the memory.
     ///
     /// # Errors
     /// [`SchemaError::UnmergedLog`] where the file cannot be read without writing, [`SchemaError::Io`] where there is no
@@ -123,6 +146,7 @@ impl Store {
             path: path.clone(),
             source,
         })?;
+        let identity = FileIdentity::of(&path);
         let (connection, frozen) = connect_read_only(&path, options)?;
         match migrate::inspect(&connection, &path, SCHEMA_VERSION)? {
             FileState::Ours(SCHEMA_VERSION) => {}
@@ -144,6 +168,8 @@ impl Store {
             options,
             writable: false,
             frozen,
+            identity,
+            reopened: 0,
         })
     }
 
@@ -154,6 +180,7 @@ impl Store {
             path: path.clone(),
             options: self.options,
             beside_writer: self.writable,
+            identity: self.identity,
         })
     }
 
@@ -180,38 +207,52 @@ impl Store {
         &mut self,
         mut reading: impl FnMut(&Snapshot<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        if self.frozen_is_stale() {
-            self.thaw()?;
+        // Each time it was found stale, another process wrote: that many in a row never happen.
+        for _ in 0..100 {
+            if self.frozen_is_stale() {
+                self.thaw()?;
+            }
+            let answer = self.read_once(&mut reading);
+            if !self.frozen_is_stale() {
+                return answer;
+            }
         }
-        let answer = self.read_once(&mut reading);
-        if self.frozen_is_stale() {
-            self.thaw()?;
-            return self.read_once(&mut reading);
+        Err(SchemaError::Replaced {
+            path: self.path.clone().unwrap_or_default(),
         }
-        answer
+        .into())
     }
 
     fn read_once<T, E: From<SchemaError>>(
         &mut self,
         reading: &mut impl FnMut(&Snapshot<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        let file = self.file();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Deferred)
             .doing("beginning to read")?;
         // Dropped at the end: a rollback of a transaction that only read.
-        reading(&Snapshot::new(transaction))
+        reading(&Snapshot::new(transaction, file))
     }
 
-    fn frozen_is_stale(&self) -> bool {
+    /// A number that differs where the connection was opened to another file.
+    fn file(&self) -> u64 {
+        let identity = self.identity.map_or(0, FileIdentity::number);
+        identity ^ self.reopened.rotate_left(48)
+    }
+
+    pub(crate) fn frozen_is_stale(&self) -> bool {
         self.frozen
             .as_ref()
             .is_some_and(|frozen| !frozen.is_current())
     }
 
     /// Reopens a file that was read as it lay, now that others write to it.
-    fn thaw(&mut self) -> Result<(), SchemaError> {
+    pub(crate) fn thaw(&mut self) -> Result<(), SchemaError> {
         if let Some(path) = &self.path {
+            self.identity = FileIdentity::of(path);
+            self.reopened += 1;
             let (connection, frozen) = connect_read_only(path, self.options)?;
             self.connection = connection;
             self.frozen = frozen;
@@ -231,11 +272,17 @@ impl Store {
         if !self.writable {
             return Err(SchemaError::ReadOnly { doing: "writing" }.into());
         }
+        if let Some(path) = &self.path
+            && FileIdentity::of(path) != self.identity
+        {
+            return Err(SchemaError::Replaced { path: path.clone() }.into());
+        }
+        let file = self.file();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("beginning to write")?;
-        let mut writer = WriteTransaction::new(transaction);
+        let mut writer = WriteTransaction::new(transaction, file);
         let answer = writing(&mut writer)?;
         writer.commit()?;
         self.trim_log();
@@ -254,7 +301,9 @@ impl Store {
             let _ = self
                 .connection
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-            let _ = self.connection.busy_timeout(self.options.busy_timeout);
+            let _ = self
+                .connection
+                .busy_timeout(self.options.busy_timeout.min(LONGEST_WAIT));
         }
     }
 
@@ -269,6 +318,7 @@ pub struct Readers {
     path: PathBuf,
     options: OpenOptions,
     beside_writer: bool,
+    identity: Option<FileIdentity>,
 }
 
 impl Readers {
@@ -282,12 +332,20 @@ impl Readers {
         }
         // The write-ahead log is there, as the writer has the file open.
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let identity = FileIdentity::of(&self.path);
+        if identity != self.identity {
+            return Err(SchemaError::Replaced {
+                path: self.path.clone(),
+            });
+        }
         Ok(Store {
             connection: connect(&self.path, flags, self.options)?,
             path: Some(self.path.clone()),
             options: self.options,
             writable: false,
             frozen: None,
+            identity,
+            reopened: 0,
         })
     }
 }
@@ -317,10 +375,14 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf, SchemaError> {
     if path.as_os_str().as_encoded_bytes().contains(&0) {
         return refuse("a path cannot hold a NUL character");
     }
-    if path.is_dir() {
-        return refuse("it is a directory");
-    }
-    std::path::absolute(path).map_err(|source| SchemaError::Io {
+    // SQLite names the log after what a link points to, so the file's own name is the one to know it by.
+    let resolved = match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => return refuse("it is a directory"),
+        Ok(metadata) if !metadata.is_file() => return refuse("it is not a regular file"),
+        Ok(_) if cfg!(unix) => path.canonicalize(),
+        _ => std::path::absolute(path),
+    };
+    resolved.map_err(|source| SchemaError::Io {
         doing: "resolving",
         path: path.to_owned(),
         source,
@@ -335,7 +397,8 @@ fn create_private(path: &Path) -> Result<(), SchemaError> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        // A link that points nowhere exists too, but is no file.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.exists() => Ok(()),
         Err(source) => Err(SchemaError::Io {
             doing: "creating",
             path: path.to_owned(),
@@ -400,7 +463,9 @@ fn connect_read_only(
 /// | `journal_size_limit` | a write-ahead log that a slow reader let grow is cut back when it is begun anew |
 fn set_up(connection: &Connection, options: OpenOptions) -> Result<(), SchemaError> {
     let doing = "setting up the connection";
-    connection.busy_timeout(options.busy_timeout).doing(doing)?;
+    connection
+        .busy_timeout(options.busy_timeout.min(LONGEST_WAIT))
+        .doing(doing)?;
     connection.set_prepared_statement_cache_capacity(64);
     let synchronous = match options.durability {
         Durability::Normal => "NORMAL",

@@ -13,6 +13,8 @@ use crate::row::{MEMORY_COLUMNS, MemoryRow, RecordedModel, RowKey};
 #[derive(Debug)]
 pub struct Snapshot<'c> {
     transaction: Transaction<'c>,
+    /// Differs where the connection was opened to another file.
+    file: u64,
 }
 
 /// In which order rows are listed. Rows of one instant follow in the order in which they were stored (or its reverse).
@@ -26,8 +28,12 @@ pub enum Order {
 }
 
 impl<'c> Snapshot<'c> {
-    pub(crate) fn new(transaction: Transaction<'c>) -> Self {
-        Self { transaction }
+    pub(crate) fn new(transaction: Transaction<'c>, file: u64) -> Self {
+        Self { transaction, file }
+    }
+
+    pub(crate) fn file(&self) -> u64 {
+        self.file
     }
 
     pub(crate) fn into_transaction(self) -> Transaction<'c> {

@@ -4,13 +4,21 @@
 use rusqlite::params;
 
 use crate::error::{Doing, SchemaError};
+use crate::migrate::vector_index_sql;
 use crate::open::Store;
+use crate::structure;
 use crate::tags;
 
 /// What was mended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RepairReport {
+    /// What of the schema was made anew.
+    pub restored: Vec<String>,
+    /// Whether the vectors could not be read and the vector table was made anew, empty: each memory is to be embedded.
+    pub vector_index_rebuilt: bool,
+    /// Memories with a text that was not UTF-8: what could not be read became replacement characters.
+    pub texts_mended: u64,
     /// Vectors removed because no memory has their key.
     pub orphan_vectors_removed: u64,
     /// Vectors removed because they were zero, not finite, of the wrong width, or one too many.
@@ -33,20 +41,38 @@ impl Store {
     /// [`SchemaError::ReadOnly`], [`SchemaError::Busy`], and what SQLite reports.
     pub fn repair(&mut self, now: crate::Timestamp) -> Result<RepairReport, SchemaError> {
         let doing = "repairing the file";
+        // The structure first, as the check needs it; its words and tags are then found missing, and built.
+        let restored = self.write(|transaction| structure::restore(transaction))?;
         let found = self.check()?;
         self.write(|transaction| {
-            let mut report = RepairReport::default();
+            let mut report = RepairReport {
+                restored,
+                ..RepairReport::default()
+            };
+            if found.vector_index.is_some()
+                && let Some(model) = transaction.recorded_model()?
+            {
+                transaction
+                    .connection()
+                    .execute_batch(&vector_index_sql(model.dims))
+                    .doing(doing)?;
+                report.vector_index_rebuilt = true;
+            }
+            for id in &found.bad_texts {
+                report.texts_mended += mend_texts(transaction, id)?;
+            }
             for seq in &found.orphan_vectors {
                 transaction.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
                 report.orphan_vectors_removed += 1;
             }
             for seq in found.bad_vectors.iter().chain(&found.duplicate_vectors) {
-                if !found.orphan_vectors.contains(seq) {
+                if found.orphan_vectors.binary_search(seq).is_err() {
                     transaction.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
                     report.bad_vectors_removed += 1;
                 }
             }
-            let words_differ = found.word_index.is_some()
+            let words_differ = !report.restored.is_empty()
+                || found.word_index.is_some()
                 || !found.missing_words.is_empty()
                 || !found.orphan_words.is_empty();
             if words_differ {
@@ -93,6 +119,21 @@ impl Store {
             Ok(report)
         })
     }
+}
+
+/// Writes the texts of a memory as they are read.
+fn mend_texts(transaction: &crate::WriteTransaction<'_>, id: &str) -> Result<u64, SchemaError> {
+    let doing = "repairing the texts of a memory";
+    let Some(row) = transaction.row(id)? else {
+        // Its id is not UTF-8 either: it cannot be named.
+        return Ok(0);
+    };
+    transaction.execute(
+        doing,
+        "UPDATE memories SET content = ?2, project = ?3, tags = ?4 WHERE seq = ?1",
+        params![row.seq, row.content, row.project, tags::to_json(&row.tags)],
+    )?;
+    Ok(1)
 }
 
 fn mend_times(

@@ -32,9 +32,10 @@ pub(crate) const MEMORY_COLUMNS: &str =
 impl MemoryRow {
     /// Reads [`MEMORY_COLUMNS`]. Tags of another shape are read as one tag; a time that is none is an error.
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Self, SchemaError>> {
-        let id: String = row.get(1)?;
-        let (created, updated): (String, String) = (row.get(5)?, row.get(6)?);
-        let tags: Option<String> = row.get(4)?;
+        let id = text(row, 1)?.unwrap_or_default();
+        let created = text(row, 5)?.unwrap_or_default();
+        let updated = text(row, 6)?.unwrap_or_default();
+        let tags = text(row, 4)?;
         let (created_at, updated_at) =
             match (created.parse::<Timestamp>(), updated.parse::<Timestamp>()) {
                 (Ok(created), Ok(updated)) => (created, updated),
@@ -48,8 +49,8 @@ impl MemoryRow {
         Ok(Ok(Self {
             seq: row.get(0)?,
             id,
-            content: row.get(2)?,
-            project: row.get(3)?,
+            content: text(row, 2)?.unwrap_or_default(),
+            project: text(row, 3)?,
             tags: tags
                 .as_deref()
                 .map(tags::lenient_from_json)
@@ -58,6 +59,15 @@ impl MemoryRow {
             updated_at,
         }))
     }
+}
+
+/// A text of a row. What a damaged file holds that is not UTF-8 is read with replacement characters, so that one such row
+/// does not hide the others (`check` reports it).
+pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    let value = row.get_ref(column)?;
+    Ok(value
+        .as_bytes_or_null()?
+        .map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// What ranking needs of a memory.

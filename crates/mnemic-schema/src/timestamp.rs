@@ -28,7 +28,7 @@ pub struct Timestamp(i64);
 /// A text or number that is not a [`Timestamp`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{input:?} is not a time: give `YYYY-MM-DD`, `YYYY-MM-DD HH:MM:SS` (both UTC) or RFC 3339 with an offset, years 0000 to 9999"
+    "{input:?} is not a time: give `YYYY-MM-DD`, `YYYY-MM-DD HH:MM:SS` (both UTC) or RFC 3339 with an offset, from the year 0000 to 9999-12-30 22:00:00 UTC"
 )]
 #[non_exhaustive]
 pub struct TimestampError {
@@ -119,12 +119,15 @@ impl FromStr for Timestamp {
         } else if let Ok(instant) = trimmed.parse::<jiff::Timestamp>() {
             Some(instant)
         } else {
-            // A zone name in brackets or other trailing text is refused here, never ignored.
-            let time_only = !trimmed.contains('[') && !trimmed.contains(['Z', 'z', '+']);
+            // An offset that could not be taken, a zone name or other trailing text is refused here, never ignored.
+            let local = !trimmed
+                .chars()
+                .skip("YYYY-MM-DD".len())
+                .any(|c| matches!(c, '[' | 'Z' | 'z' | '+' | '-'));
             trimmed
                 .parse::<DateTime>()
                 .ok()
-                .filter(|_| time_only)
+                .filter(|_| local)
                 .and_then(utc)
         };
         instant
@@ -227,6 +230,8 @@ mod tests {
             "2030-01-01 00:00:00[Europe/Paris]",
             "2030-01-01 00:00:00 later",
             "🎉",
+            "9999-12-30T21:00:00-05:00",
+            "9999-12-31",
         ] {
             let error = text.parse::<Timestamp>().unwrap_err();
             assert_eq!(error.input, text);

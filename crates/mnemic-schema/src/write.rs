@@ -33,9 +33,9 @@ impl<'c> Deref for WriteTransaction<'c> {
 }
 
 impl<'c> WriteTransaction<'c> {
-    pub(crate) fn new(transaction: Transaction<'c>) -> Self {
+    pub(crate) fn new(transaction: Transaction<'c>, file: u64) -> Self {
         Self {
-            snapshot: Snapshot::new(transaction),
+            snapshot: Snapshot::new(transaction, file),
             model: None,
         }
     }
@@ -244,12 +244,16 @@ impl<'c> WriteTransaction<'c> {
         }
         let recorded = self.recorded_model()?;
         if recorded.as_ref() != given {
-            if let Some(recorded) = &recorded
-                && self.vector_count()? > 0
-            {
-                return Err(SchemaError::ModelMismatch {
-                    recorded: recorded.to_string(),
-                    given: given.map_or_else(|| "no model".to_owned(), ToString::to_string),
+            if self.vector_count()? > 0 {
+                return Err(match recorded {
+                    Some(recorded) => SchemaError::ModelMismatch {
+                        recorded: recorded.to_string(),
+                        given: given.map_or_else(|| "no model".to_owned(), ToString::to_string),
+                    },
+                    None => SchemaError::BadRow {
+                        id: "of the file".to_owned(),
+                        found: "vectors, but no record of the model that made them".to_owned(),
+                    },
                 });
             }
             self.record_model(given)?;

@@ -53,7 +53,7 @@ pub enum ErrorKind {
     Busy,
     /// The file is damaged, or is no database.
     Corrupt,
-    /// The file system reports an error: no such file, no permission, the target exists.
+    /// The file system reports an error: no such file, no permission, the target exists, the file was replaced while open.
     Io,
     /// Anything else that the database reports, such as a full disk; nothing was changed.
     Storage,
@@ -95,7 +95,7 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
         SchemaError::NotFound { .. } => ErrorKind::NotFound,
         SchemaError::BadVector { .. } => ErrorKind::Embedding,
         SchemaError::ModelMismatch { .. } => ErrorKind::ModelMismatch,
-        SchemaError::Io { .. } => ErrorKind::Io,
+        SchemaError::Io { .. } | SchemaError::Replaced { .. } => ErrorKind::Io,
         _ => ErrorKind::Storage,
     }
 }

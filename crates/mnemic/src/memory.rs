@@ -34,12 +34,13 @@ pub struct Memory {
 
 #[derive(Debug)]
 struct Inner {
+    /// Reading connections that are not in use. Before the writer, so that they are closed first: the last connection to
+    /// close merges the log into the file, which one that only reads cannot.
+    idle: Mutex<Vec<Store>>,
     /// The connection that writes; where there is no file, the one that reads too. `None` read-only.
     writer: Option<Mutex<Store>>,
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
-    /// Reading connections that are not in use.
-    idle: Mutex<Vec<Store>>,
     embedder: Option<Arc<dyn Embedder>>,
     resident: Resident,
 }

@@ -210,3 +210,50 @@ fn rarer_words_and_denser_texts_score_better() {
     assert_eq!(scores.len(), 2);
     assert!(scores[0].1 < scores[1].1 && scores[1].1 < 0.0, "{scores:?}");
 }
+
+/// Every letter and digit of Unicode, stored alone and within a word, is found by itself. (Of the long uniform
+/// blocks of Han, Hangul, Tangut and the like every 97th.)
+#[test]
+fn every_letter_is_found_by_itself() {
+    let uniform = |c: &char| matches!(*c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{17000}'..='\u{18cff}' | '\u{20000}'..);
+    let letters: Vec<char> = ('\u{0}'..=char::MAX)
+        .filter(|c| c.is_alphanumeric() && (!uniform(c) || (*c as u32).is_multiple_of(97)))
+        .collect();
+    assert!(letters.len() > 20_000, "{}", letters.len());
+    let mut store = store();
+    store
+        .write(|w| {
+            for c in &letters {
+                w.insert(&row(&format!("{c} x{c}y")), None)?;
+            }
+            Ok::<_, SchemaError>(())
+        })
+        .unwrap();
+    let lost: Vec<String> = store
+        .read(|s| {
+            let mut lost = Vec::new();
+            for (seq, c) in (1..).zip(&letters) {
+                // Within a word every seventh: the same rules, and half the time.
+                let within = (seq % 7 == 0).then(|| format!("x{c}y"));
+                for text in [Some(c.to_string()), within].into_iter().flatten() {
+                    let mut found = false;
+                    for word in query_words(&text) {
+                        s.word_matches(
+                            &word,
+                            &Filter {
+                                ids: None,
+                                ..Filter::default()
+                            },
+                            |hit, _| found |= hit == seq,
+                        )?;
+                    }
+                    if !found && !query_words(&text).is_empty() {
+                        lost.push(format!("{:x} in {text}", *c as u32));
+                    }
+                }
+            }
+            Ok::<_, SchemaError>(lost)
+        })
+        .unwrap();
+    assert_eq!(lost, [""; 0], "{}", lost.len());
+}

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use mnemic_rank::{TopK, bm25, rekal, vector};
+use mnemic_rank::{bm25, rekal, vector};
 use mnemic_schema::QueryWord;
 
 use crate::Result;
 use crate::recall::hit::Signals;
 use crate::recall::preset::Formula;
-use crate::recall::source::Source;
+use crate::recall::source::{Ranked, Source};
 
 /// One way of finding memories. Recall asks each for its candidates, then for its signal on all candidates.
 pub(crate) trait Leg {
     /// Its share in the score.
     fn weight(&self) -> f64;
 
-    /// Its own candidates, best first.
-    fn ranked(&self) -> &[i64];
+    /// Its own candidates with their ranks from 1, best first; equal ones share a rank.
+    fn ranked(&self) -> &[Ranked];
 
     /// Learns its signal for the candidates that other legs found, so that none is taken for 0 unseen.
     fn complete(&mut self, source: &Source<'_>, candidates: &[i64]) -> Result<()>;
@@ -29,8 +29,9 @@ pub(crate) trait Leg {
 #[derive(Debug)]
 pub(crate) struct WordLeg {
     weight: f64,
-    ranked: Vec<i64>,
-    evidence: HashMap<i64, Evidence>,
+    ranked: Vec<Ranked>,
+    /// By key.
+    evidence: Vec<(i64, Evidence)>,
 }
 
 /// What the words of the question say of one memory.
@@ -51,7 +52,7 @@ impl WordLeg {
         k: usize,
     ) -> Result<Self> {
         let documents = source.documents()?;
-        let mut evidence: HashMap<i64, Evidence> = HashMap::new();
+        let mut evidence: Vec<(i64, Evidence)> = Vec::new();
         let mut total_idf = 0.0;
         let mut matches: Vec<(i64, f64)> = Vec::new();
         for word in words {
@@ -61,29 +62,49 @@ impl WordLeg {
             let idf = bm25::smoothed_idf(documents, hits);
             let fts5_idf = bm25::fts5_idf(documents, hits);
             total_idf += idf;
-            for (seq, fts5_bm25) in &matches {
-                let part = bm25::from_fts5(*fts5_bm25);
-                let entry = evidence.entry(*seq).or_default();
-                entry.bm25 += part;
-                entry.signal += bm25::word_evidence(idf, part / fts5_idf);
-            }
+            let found = matches.iter().map(|(seq, fts5_bm25)| {
+                let bm25 = bm25::from_fts5(*fts5_bm25);
+                let signal = bm25::word_evidence(idf, bm25 / fts5_idf);
+                (*seq, Evidence { bm25, signal })
+            });
+            evidence = merged(evidence, found);
         }
-        let mut best = TopK::new(k);
-        for (&seq, entry) in &mut evidence {
+        for (_, entry) in &mut evidence {
             entry.signal = match formula {
                 Formula::Rekal => rekal::word(-entry.bm25),
                 Formula::Convex | Formula::ReciprocalRank => {
                     bm25::evidence_share(entry.signal, total_idf)
                 }
             };
-            best.push(entry.signal, newest_first(seq));
         }
+        let scored = evidence.iter().map(|(seq, entry)| (*seq, entry.signal));
         Ok(Self {
             weight,
-            ranked: keys(best),
+            ranked: source.best(scored, k)?,
             evidence,
         })
     }
+}
+
+/// Adds the evidence of one more word; both sides, and what comes of them, are ordered by key.
+fn merged(
+    known: Vec<(i64, Evidence)>,
+    found: impl Iterator<Item = (i64, Evidence)>,
+) -> Vec<(i64, Evidence)> {
+    let mut all = Vec::with_capacity(known.len());
+    let mut known = known.into_iter().peekable();
+    for (seq, new) in found {
+        while let Some(before) = known.next_if(|(other, _)| *other < seq) {
+            all.push(before);
+        }
+        let old = known.next_if(|(other, _)| *other == seq);
+        let old = old.map_or_else(Evidence::default, |(_, evidence)| evidence);
+        let bm25 = old.bm25 + new.bm25;
+        let signal = old.signal + new.signal;
+        all.push((seq, Evidence { bm25, signal }));
+    }
+    all.extend(known);
+    all
 }
 
 impl Leg for WordLeg {
@@ -91,7 +112,7 @@ impl Leg for WordLeg {
         self.weight
     }
 
-    fn ranked(&self) -> &[i64] {
+    fn ranked(&self) -> &[Ranked] {
         &self.ranked
     }
 
@@ -101,7 +122,11 @@ impl Leg for WordLeg {
     }
 
     fn signal(&self, candidate: i64, rank: Option<usize>, signals: &mut Signals) -> f64 {
-        let evidence = self.evidence.get(&candidate).copied();
+        let place = self
+            .evidence
+            .binary_search_by_key(&candidate, |(seq, _)| *seq);
+        let evidence = place.ok().and_then(|place| self.evidence.get(place));
+        let evidence = evidence.map(|(_, evidence)| *evidence);
         signals.bm25 = evidence.map(|evidence| evidence.bm25);
         signals.word = evidence.map_or(0.0, |evidence| evidence.signal);
         signals.word_rank = rank;
@@ -114,7 +139,7 @@ impl Leg for WordLeg {
 pub(crate) struct VectorLeg {
     weight: f64,
     query: Vec<f32>,
-    ranked: Vec<i64>,
+    ranked: Vec<Ranked>,
     cosines: HashMap<i64, f64>,
 }
 
@@ -127,17 +152,12 @@ impl VectorLeg {
         k: usize,
     ) -> Result<Self> {
         let nearest = source.nearest(&query, k)?;
-        let mut best = TopK::new(k);
-        best.extend(
-            nearest
-                .iter()
-                .map(|(seq, cosine)| (*cosine, newest_first(*seq))),
-        );
+        let ranked = source.best(nearest.iter().copied(), k)?;
         let cosines = nearest.into_iter().collect();
         Ok(Self {
             weight,
             query,
-            ranked: keys(best),
+            ranked,
             cosines,
         })
     }
@@ -148,7 +168,7 @@ impl Leg for VectorLeg {
         self.weight
     }
 
-    fn ranked(&self) -> &[i64] {
+    fn ranked(&self) -> &[Ranked] {
         &self.ranked
     }
 
@@ -171,14 +191,4 @@ impl Leg for VectorLeg {
         signals.vector_rank = rank;
         signals.vector
     }
-}
-
-/// Where equal scores meet the cut, what was stored last stays, as it does among the hits.
-fn newest_first(seq: i64) -> i64 {
-    -seq
-}
-
-fn keys(best: TopK) -> Vec<i64> {
-    let best = best.into_sorted_vec();
-    best.into_iter().map(|(_, key)| newest_first(key)).collect()
 }

@@ -9,7 +9,7 @@ mod source;
 use std::collections::HashMap;
 
 use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
-use mnemic_schema::{QueryWord, RowKey, Snapshot, Timestamp, query_words};
+use mnemic_schema::{Filter, QueryWord, RowKey, Snapshot, Timestamp, query_words};
 
 use crate::Result;
 use crate::embedding;
@@ -25,6 +25,9 @@ use crate::recall::source::Source;
 const CANDIDATES_PER_HIT: usize = 3;
 const MIN_CANDIDATES: usize = 30;
 
+/// Most bytes of a question that are embedded.
+const MAX_QUERY_BYTES: usize = 16 << 10;
+
 impl Memory {
     /// The memories that fit a question best, best first.
     ///
@@ -32,7 +35,8 @@ impl Memory {
     /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
     /// that the same question to the same file has the same answer.
     ///
-    /// A question without a letter or digit has no hits. Where the file has no vectors, or this handle no model, words
+    /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first 16 KiB
+    /// count. Where the file has no vectors, or this handle no model, words
     /// alone decide.
     ///
     /// # Errors
@@ -58,7 +62,7 @@ impl Memory {
         // Before the snapshot, so that a slow model keeps nothing open.
         let vector = match self.embedder() {
             Some(embedder) if recall.preset.vector_weight > 0.0 => {
-                embedding::query(embedder, &recall.query)?
+                embedding::query(embedder, beginning(&recall.query))?
             }
             _ => None,
         };
@@ -84,9 +88,16 @@ impl Memory {
             scored.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
             scored.truncate(recall.limit);
-            hits(snapshot, scored)
+            hits(snapshot, &recall.filter, scored)
         })
     }
+}
+
+/// The part of a question that is embedded: all of it, unless somebody asks by a whole book.
+fn beginning(query: &str) -> &str {
+    query
+        .get(..query.floor_char_boundary(MAX_QUERY_BYTES))
+        .unwrap_or(query)
 }
 
 /// A candidate with its score, before its text is read.
@@ -151,7 +162,7 @@ fn score(
 ) -> Result<Vec<Scored>> {
     let mut candidates: Vec<i64> = legs
         .iter()
-        .flat_map(|leg| leg.ranked().iter().copied())
+        .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
         .collect();
     candidates.sort_unstable();
     candidates.dedup();
@@ -160,7 +171,7 @@ fn score(
     }
     let ranks: Vec<HashMap<i64, usize>> = legs
         .iter()
-        .map(|leg| leg.ranked().iter().copied().zip(1..).collect())
+        .map(|leg| leg.ranked().iter().copied().collect())
         .collect();
     let weights: Vec<f64> = legs.iter().map(|leg| leg.weight()).collect();
     let rows = snapshot.keys(&candidates)?;
@@ -231,13 +242,15 @@ fn fuse(
 }
 
 /// Reads the texts of the hits.
-fn hits(snapshot: &Snapshot<'_>, scored: Vec<Scored>) -> Result<Vec<Hit>> {
+fn hits(snapshot: &Snapshot<'_>, filter: &Filter, scored: Vec<Scored>) -> Result<Vec<Hit>> {
     let seqs: Vec<i64> = scored.iter().map(|hit| hit.row.seq).collect();
     let rows = snapshot.rows(&seqs)?;
     // One snapshot: every key that was scored still has its row, in the same order.
     Ok(rows
         .into_iter()
         .zip(scored)
+        // They were chosen so; looked at once more, as nothing may ever leak from one project into another.
+        .filter(|(row, _)| filter.scope.admits(row.project.as_deref()))
         .map(|(row, hit)| Hit {
             memory: row.into(),
             score: hit.score,

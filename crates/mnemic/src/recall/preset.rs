@@ -93,7 +93,9 @@ impl Preset {
         self
     }
 
-    /// Another share of newness (0 to 1; 0 leaves it to order what is equal otherwise) and another half-life in days.
+    /// Another share of newness (0 to 1; 0 leaves it to order what is equal otherwise) and another half-life in days. It
+    /// orders candidates, which words and vectors choose: what has nothing to do with a question is listed by
+    /// [`crate::Memory::timeline`].
     pub fn recency(mut self, weight: f64, half_life_days: f64) -> Self {
         self.recency_weight = sound(weight).min(1.0);
         self.half_life_days = half_life_days;

@@ -1,14 +1,20 @@
 //! Where the legs get their candidates: from the file, or from the resident index with the file behind it. Both answer
 //! alike; the one place where recall asks the store.
 
+use std::collections::HashMap;
+
+use mnemic_rank::TopK;
 use mnemic_rank::vector::cosine_from_distance;
 use mnemic_schema::{Filter, QueryWord, Snapshot};
 
 use crate::Result;
-use crate::resident::{Loaded, SPARE, Selection};
+use crate::resident::{Loaded, Selection};
 
-/// Above so many wanted neighbours the file is scanned, as each would be looked up in it anyway.
-const MOST_LOOKED_UP: usize = 1_000;
+/// Above so many cosines the file is scanned, as looking each up would take longer.
+const MOST_LOOKED_UP: usize = 2_000;
+
+/// Neighbours beyond the wanted ones that the file is asked for, so that equal ones are cut by our rule and not by its.
+const SPARE: usize = 40;
 
 /// One state of the memory, seen through a filter.
 #[derive(Debug)]
@@ -63,31 +69,95 @@ impl<'a> Source<'a> {
 
     /// The `k` memories nearest to a vector that pass the filter, and some more, with their exact cosines.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(i64, f64)>> {
-        match &self.resident {
-            Some((loaded, selection)) if k <= MOST_LOOKED_UP => {
-                let seqs = loaded.nearly_nearest(selection, vector, k);
-                let cosines = self.cosines(vector, &seqs)?;
-                let known = seqs.into_iter().zip(cosines);
-                Ok(known
-                    .filter_map(|(seq, cosine)| Some((seq, cosine?)))
-                    .collect())
-            }
-            _ => {
-                // Some more, so that the caller cuts among equals by its own rule.
-                let some_more = k.saturating_add(SPARE);
-                let nearest = self.snapshot.nearest(vector, some_more, self.filter)?;
-                let cosine = |(seq, distance)| (seq, cosine_from_distance(distance));
-                Ok(nearest.into_iter().map(cosine).collect())
-            }
+        let near = match &self.resident {
+            Some((loaded, selection)) => loaded.nearly_nearest(selection, vector, k),
+            None => None,
+        };
+        if let Some(seqs) = near {
+            let cosines = self.cosines(vector, &seqs)?;
+            let known = seqs.into_iter().zip(cosines);
+            return Ok(known
+                .filter_map(|(seq, cosine)| Some((seq, cosine?)))
+                .collect());
         }
+        let nearest = self
+            .snapshot
+            .nearest(vector, k.saturating_add(SPARE), self.filter)?;
+        let cosine = |(seq, distance)| (seq, cosine_from_distance(distance));
+        Ok(nearest.into_iter().map(cosine).collect())
     }
 
     /// The exact cosines of memories to a vector; `None` for one without a vector.
     pub(crate) fn cosines(&self, vector: &[f32], seqs: &[i64]) -> Result<Vec<Option<f64>>> {
+        if seqs.len() > MOST_LOOKED_UP {
+            let all = self.snapshot.nearest(vector, usize::MAX, self.filter)?;
+            let all: HashMap<i64, f64> = all.into_iter().collect();
+            let cosine = |seq| all.get(seq).copied().map(cosine_from_distance);
+            return Ok(seqs.iter().map(cosine).collect());
+        }
         let distances = self.snapshot.distances(vector, seqs)?;
         Ok(distances
             .into_iter()
             .map(|d| d.map(cosine_from_distance))
             .collect())
     }
+
+    /// The best `k` of scored memories, best first, with their ranks from 1: equal scores have equal ranks, and where they
+    /// meet the cut the newest stay, as they do among the hits.
+    pub(crate) fn best(
+        &self,
+        scored: impl Iterator<Item = (i64, f64)> + Clone,
+        k: usize,
+    ) -> Result<Vec<Ranked>> {
+        let mut top = TopK::new(k);
+        top.extend(scored.clone().map(|(seq, score)| (score, seq)));
+        let Some(floor) = top.floor().filter(|_| k > 0) else {
+            return Ok(ranked(top.into_sorted_vec()));
+        };
+        let mut best = top.into_sorted_vec();
+        best.retain(|(score, _)| *score > floor);
+        let mut equal: Vec<i64> = scored
+            .filter(|(_, score)| *score == floor)
+            .map(|(seq, _)| seq)
+            .collect();
+        let wanted = k.saturating_sub(best.len());
+        if equal.len() > wanted {
+            let mut dated = self.dated(&equal)?;
+            dated.sort_unstable_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
+            equal = dated.into_iter().map(|(seq, _)| seq).take(wanted).collect();
+        }
+        best.extend(equal.into_iter().map(|seq| (floor, seq)));
+        Ok(ranked(best))
+    }
+
+    /// Memories with their times of creation, in microseconds.
+    fn dated(&self, seqs: &[i64]) -> Result<Vec<(i64, i64)>> {
+        if let Some((loaded, _)) = &self.resident {
+            let created = |seq: &i64| Some((*seq, loaded.created(*seq)?));
+            return Ok(seqs.iter().filter_map(created).collect());
+        }
+        let keys = self.snapshot.keys(seqs)?;
+        Ok(keys
+            .into_iter()
+            .map(|key| (key.seq, key.created_at.as_micros()))
+            .collect())
+    }
+}
+
+/// A candidate of a leg and its rank there.
+pub(crate) type Ranked = (i64, usize);
+
+/// Ranks from 1; equal scores share the first of their ranks.
+fn ranked(best: Vec<(f64, i64)>) -> Vec<Ranked> {
+    let mut ranked: Vec<Ranked> = Vec::with_capacity(best.len());
+    let mut previous = None;
+    let mut rank = 0;
+    for (place, (score, seq)) in (1..).zip(best) {
+        if previous != Some(score) {
+            rank = place;
+            previous = Some(score);
+        }
+        ranked.push((seq, rank));
+    }
+    ranked
 }

@@ -11,6 +11,8 @@ pub(crate) struct Codes {
     bytes: Vec<i8>,
     /// 0 where there is no vector.
     scales: Vec<f32>,
+    /// The largest scale there was.
+    largest_scale: f32,
 }
 
 /// A question in the same form; widened, which spares the scan half of its conversions.
@@ -26,6 +28,7 @@ impl Codes {
             dims,
             bytes: Vec::new(),
             scales: Vec::new(),
+            largest_scale: 0.0,
         }
     }
 
@@ -57,6 +60,7 @@ impl Codes {
         };
         if let Some(found) = scale_of(vector) {
             *scale = found;
+            self.largest_scale = self.largest_scale.max(found);
             for (byte, number) in code.iter_mut().zip(vector) {
                 // In −127..=127 by the choice of the scale; `as` cuts NaN, which `scale_of` excludes.
                 *byte = (number / found).round() as i8;
@@ -74,6 +78,13 @@ impl Codes {
                 .collect(),
             scale,
         })
+    }
+
+    /// How far a score may be from the product of the (unit) vectors, but for chance: each number is off by at most half a
+    /// scale, evenly spread, so that the error of the sum has the standard deviation √((a² + b²) / 12) for scales a and b;
+    /// eight of those.
+    pub(crate) fn margin(&self, query: &QueryCode) -> f32 {
+        8.0 * ((self.largest_scale.powi(2) + query.scale.powi(2)) / 12.0).sqrt()
     }
 
     /// Calls `found` with the position and nearly the product of each vector that `admits` lets through and that is not

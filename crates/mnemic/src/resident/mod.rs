@@ -44,8 +44,8 @@ pub(crate) type Reading<'a> = RwLockReadGuard<'a, Option<Loaded>>;
 /// Of so many new rows at once (for each row known), reading all vectors in one pass is faster than one by one.
 const BULK_SHARE: usize = 4;
 
-/// Candidates beyond the wanted ones whose exact cosine is looked up: the codes may misplace near neighbours.
-pub(crate) const SPARE: usize = 40;
+/// Above so many candidates the file is scanned, as each would be looked up in it.
+const MOST_LOOKED_UP: usize = 1_000;
 
 impl Resident {
     pub(crate) fn new(budget: u64) -> Self {
@@ -91,14 +91,15 @@ impl Resident {
         {
             let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
             if !current(&loaded) {
-                let known = loaded.as_ref().filter(|known| known.model == model);
+                let same = |known: &Loaded| known.model == model && known.state.file == state.file;
+                let known = loaded.as_ref().filter(|known| same(known));
                 if known.is_some_and(|known| {
                     known.state.log > state.log || known.state.last_seq > state.last_seq
                 }) {
                     return Ok(None);
                 }
                 // Taken out first: whatever fails half way leaves no index rather than a wrong one.
-                let known = loaded.take().filter(|known| known.model == model);
+                let known = loaded.take().filter(same);
                 let dims = model.as_ref().map_or(0, |model| model.dims);
                 let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
                 if bytes(count, dims) > self.budget {
@@ -204,30 +205,49 @@ impl Loaded {
             .is_some_and(|position| selection.admits(position))
     }
 
-    /// Keys among which the `k` nearest to a vector are, of those that pass: somewhat more than `k`.
+    /// Keys among which the `k` nearest to a vector are, of those that pass: all whose score, within its error, may reach
+    /// the k-th best. `None` where they are too many to look up (vectors that are nearly the same, or a large `k`).
     pub(crate) fn nearly_nearest(
         &self,
         selection: &Selection<'_>,
         vector: &[f32],
         k: usize,
-    ) -> Vec<i64> {
+    ) -> Option<Vec<i64>> {
+        if k > MOST_LOOKED_UP {
+            return None;
+        }
         let Some(query) = self.codes.query(vector) else {
-            return Vec::new();
+            return Some(Vec::new());
         };
-        let mut best = TopK::new(k.saturating_add(k / 2).saturating_add(SPARE));
+        // Both the k-th best and the candidate may be off.
+        let margin = 2.0 * self.codes.margin(&query);
+        let mut best = TopK::new(k);
+        let mut near: Vec<(f32, usize)> = Vec::new();
+        let floor = |best: &TopK| {
+            best.floor()
+                .map_or(f32::NEG_INFINITY, |floor| floor as f32 - margin)
+        };
         self.codes.scan(
             &query,
             |position| selection.admits(position),
             |position, score| {
-                // Positions are smaller than 2^63; of equals the last stored stays.
-                best.push(f64::from(score), -(position as i64));
-                best.floor().map_or(f32::NEG_INFINITY, |floor| floor as f32)
+                near.push((score, position));
+                best.push(f64::from(score), 0);
+                floor(&best)
             },
         );
-        best.into_sorted_vec()
-            .into_iter()
-            .filter_map(|(_, position)| self.rows.seq(usize::try_from(-position).ok()?))
-            .collect()
+        let floor = floor(&best);
+        near.retain(|(score, _)| *score >= floor);
+        if near.len() > MOST_LOOKED_UP {
+            return None;
+        }
+        let key = |(_, position): (f32, usize)| self.rows.seq(position);
+        Some(near.into_iter().filter_map(key).collect())
+    }
+
+    /// When a memory was created, in microseconds.
+    pub(crate) fn created(&self, seq: i64) -> Option<i64> {
+        self.rows.created(self.rows.position(seq)?)
     }
 }
 

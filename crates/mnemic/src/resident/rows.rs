@@ -43,6 +43,10 @@ impl Rows {
         self.seqs.get(position).copied()
     }
 
+    pub(crate) fn created(&self, position: usize) -> Option<i64> {
+        self.created.get(position).copied()
+    }
+
     pub(crate) fn position(&self, seq: i64) -> Option<usize> {
         // Keys are dense but for deletions: the guess is right where nothing before was deleted.
         let first = self.seqs.first()?;

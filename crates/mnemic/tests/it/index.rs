@@ -216,3 +216,77 @@ fn a_scope_is_a_store_of_its_own() {
         }
     }
 }
+
+/// Another file put in the place of the one that is read: the index knows nothing of it, and no project leaks.
+#[test]
+fn it_forgets_a_file_that_was_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let public = builder().open(at("a.db")).unwrap();
+    public
+        .store_all((0..100).map(|i| format!("public {i}")))
+        .unwrap();
+    let secret = builder().open(at("b.db")).unwrap();
+    secret
+        .store_all((0..100).map(|i| NewMemory::new(format!("secret {i}")).project("secret")))
+        .unwrap();
+    drop((public, secret));
+    let reader = builder().open_read_only(at("a.db")).unwrap();
+    for _ in 0..3 {
+        assert_eq!(
+            reader.recall("public 5").unwrap()[0].memory.content,
+            "public 5"
+        );
+    }
+    std::fs::rename(at("b.db"), at("a.db")).unwrap();
+    assert_eq!(reader.recall("public 5").unwrap(), []);
+    assert_eq!(
+        reader
+            .recall(Recall::new("secret 5").project("secret"))
+            .unwrap()[0]
+            .memory
+            .content,
+        "secret 5"
+    );
+    // A handle that writes refuses: what it stored would be lost with the file that is gone.
+    let writer = builder().open(at("a.db")).unwrap();
+    std::fs::remove_file(at("a.db")).unwrap();
+    let error = writer.store("into nothing").unwrap_err();
+    assert_eq!(error.kind(), mnemic::ErrorKind::Io);
+    assert!(error.to_string().contains("removed or replaced"), "{error}");
+}
+
+/// Vectors that hardly differ: bytes cannot tell them apart, so that the file is asked, and the answers stay the same.
+#[test]
+fn vectors_that_hardly_differ_are_told_apart() {
+    #[derive(Debug)]
+    struct Near(EmbeddingModel);
+    impl Embedder for Near {
+        fn model(&self) -> &EmbeddingModel {
+            &self.0
+        }
+        fn embed(&self, kind: InputKind, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+            let noise = Noise::new().embed(kind, texts)?;
+            let near = |vector: Embedding| {
+                let mut vector: Vec<f32> = vector?.iter().map(|x| 1.0 + 0.05 * x).collect();
+                normalize(&mut vector).ok().map(|()| vector)
+            };
+            Ok(noise.into_iter().map(near).collect())
+        }
+    }
+    let model = || Near(EmbeddingModel::new("near", "near", "1", 128));
+    let memory = Memory::builder()
+        .embedder(model())
+        .open_in_memory()
+        .unwrap();
+    memory
+        .store_all((0..3_000).map(|i| format!("line {i}")))
+        .unwrap();
+    let recall = Recall::new("another line")
+        .preset(Preset::vector_only())
+        .now(time("2027-01-01"));
+    let first = memory.recall(recall.clone()).unwrap();
+    assert_eq!(memory.recall(recall.clone()).unwrap(), first);
+    assert_eq!(memory.recall(recall).unwrap(), first);
+    assert!(memory.health().unwrap().index_bytes > 0);
+}

@@ -309,3 +309,39 @@ fn without_a_model_words_decide() {
     assert_eq!(memory.health().unwrap().model, None);
     assert!(memory.check().unwrap().is_ok());
 }
+
+/// Where equal scores meet the cut, the newest stay, however and in which order they were stored.
+#[test]
+fn the_cut_among_equals_is_by_time() {
+    for memory in [
+        memory(),
+        Memory::builder().no_embedder().open_in_memory().unwrap(),
+    ] {
+        let rows = (0..200).map(|i| {
+            let day = format!("2026-{:02}-{:02}", 12 - i / 28, 28 - i % 28);
+            NewMemory::new("the same note")
+                .id(format!("n{i:03}"))
+                .created_at(time(&day))
+        });
+        memory.store_all(rows).unwrap();
+        for preset in [
+            Preset::default(),
+            Preset::rekal(),
+            Preset::reciprocal_rank(),
+            Preset::word_only(),
+        ] {
+            for _ in 0..3 {
+                let hits = memory
+                    .recall(
+                        Recall::new("note")
+                            .preset(preset)
+                            .limit(5)
+                            .now(time("2027-01-01")),
+                    )
+                    .unwrap();
+                let ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
+                assert_eq!(ids, ["n000", "n001", "n002", "n003", "n004"], "{preset:?}");
+            }
+        }
+    }
+}

@@ -290,3 +290,114 @@ fn health_counts() {
             .starts_with("3 memories, 3 vectors by word-hash")
     );
 }
+
+#[test]
+fn a_closed_file_is_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let names = || -> Vec<String> {
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    let memory = builder().open(&path).unwrap();
+    memory.store("one").unwrap();
+    let copy = folder.path().join("copy.db");
+    memory.backup(&copy).unwrap();
+    memory.store("two").unwrap();
+    assert_eq!(memory.recall("one").unwrap().len(), 2);
+    drop(memory);
+    let mut found = names();
+    found.sort();
+    assert_eq!(found, ["a.db", "copy.db"]);
+    // So a backup may be put in its place.
+    std::fs::rename(&copy, &path).unwrap();
+    let restored = builder().open(&path).unwrap();
+    sound(&restored);
+    assert_eq!(restored.health().unwrap().memories, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_the_file_it_points_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("real.db"), folder.path().join("link.db"));
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    assert_eq!(
+        builder().open_read_only(&link).unwrap_err().kind(),
+        ErrorKind::Io
+    );
+    let writer = builder().open(&real).unwrap();
+    writer.store("one").unwrap();
+    let reader = builder().open_read_only(&link).unwrap();
+    assert_eq!(reader.recall("one").unwrap().len(), 1);
+    writer.store("two").unwrap();
+    assert_eq!(reader.recall("two").unwrap().len(), 2);
+    builder().open(&link).unwrap().store("three").unwrap();
+    assert_eq!(writer.health().unwrap().memories, 3);
+}
+
+#[test]
+fn a_backup_touches_no_file_but_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("x.db.partial"), "mine").unwrap();
+    let memory = builder().open(at("a.db")).unwrap();
+    memory.store("one").unwrap();
+    memory.backup(at("x.db")).unwrap();
+    assert_eq!(std::fs::read(at("x.db.partial")).unwrap(), b"mine");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(
+            at("x.db").metadata().unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
+    assert_eq!(
+        memory.backup(at("no/such/x.db")).unwrap_err().kind(),
+        ErrorKind::Io
+    );
+    assert_eq!(
+        memory.backup(folder.path()).unwrap_err().kind(),
+        ErrorKind::Io
+    );
+    // Two at once to one name: one wins, the other says so.
+    let results: Vec<bool> = std::thread::scope(|scope| {
+        let both: Vec<_> = (0..2)
+            .map(|_| scope.spawn(|| memory.backup(at("y.db")).is_ok()))
+            .collect();
+        both.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(results.iter().filter(|won| **won).count(), 1, "{results:?}");
+    sound(&builder().open(at("y.db")).unwrap());
+    // A read-only handle backs up what is there now, not what was there when it was opened.
+    drop(memory);
+    let reader = builder().open_read_only(at("a.db")).unwrap();
+    assert_eq!(reader.recall("one").unwrap().len(), 1);
+    builder().open(at("a.db")).unwrap().store("two").unwrap();
+    reader.backup(at("z.db")).unwrap();
+    assert_eq!(
+        builder()
+            .open(at("z.db"))
+            .unwrap()
+            .health()
+            .unwrap()
+            .memories,
+        2
+    );
+}
+
+#[test]
+fn any_timeout_will_do() {
+    for timeout in [std::time::Duration::ZERO, std::time::Duration::MAX] {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = builder()
+            .busy_timeout(timeout)
+            .open(folder.path().join("a.db"))
+            .unwrap();
+        memory.store("one").unwrap();
+        assert_eq!(memory.recall("one").unwrap().len(), 1);
+    }
+}
