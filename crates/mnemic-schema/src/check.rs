@@ -104,7 +104,7 @@ impl Store {
         let whole = !report
             .structure
             .iter()
-            .any(|fault| fault.starts_with("table"));
+            .any(|fault| fault.starts_with("table") || fault.starts_with("view"));
         if self.is_writable() && whole {
             report.word_index = self.compare_word_index()?;
         }

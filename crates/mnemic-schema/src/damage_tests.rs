@@ -54,7 +54,9 @@ fn harmed(sql: &str, lost: &[&str]) -> (CheckReport, RepairReport) {
     let found = store.check().unwrap();
     assert!(!found.is_ok(), "{sql}: found nothing");
     let now: Timestamp = "2026-07-01".parse().unwrap();
-    let report = store.repair(now).unwrap();
+    let report = store
+        .repair(now)
+        .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
     let after = store.check().unwrap();
     assert_eq!(after.missing_vectors, lost, "{sql}: {after:?}");
     let model = model();

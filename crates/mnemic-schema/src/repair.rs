@@ -4,7 +4,6 @@
 use rusqlite::params;
 
 use crate::error::{Doing, SchemaError};
-use crate::migrate::vector_index_sql;
 use crate::open::Store;
 use crate::structure;
 use crate::tags;
@@ -52,10 +51,7 @@ impl Store {
             if found.vector_index.is_some()
                 && let Some(model) = transaction.recorded_model()?
             {
-                transaction
-                    .connection()
-                    .execute_batch(&vector_index_sql(model.dims))
-                    .doing(doing)?;
+                structure::renew_vector_table(transaction, model.dims)?;
                 report.vector_index_rebuilt = true;
             }
             for id in &found.bad_texts {

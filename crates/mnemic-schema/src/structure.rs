@@ -122,3 +122,29 @@ pub(crate) fn restore(transaction: &WriteTransaction<'_>) -> Result<Vec<String>,
     }
     Ok(restored)
 }
+
+/// The vector table anew, empty, whatever is left of it. vec0 drops itself only where all its own tables are there, and
+/// makes itself only where none is.
+pub(crate) fn renew_vector_table(
+    transaction: &WriteTransaction<'_>,
+    dims: usize,
+) -> Result<(), SchemaError> {
+    let doing = "making the vector table anew";
+    let own =
+        ["chunks", "rowids", "info", "vector_chunks00"].map(|part| format!("memory_vec_{part}"));
+    let connection = transaction.connection();
+    if transaction.has_vector_table()? {
+        for table in &own {
+            let sql = format!("CREATE TABLE IF NOT EXISTS {table} (x)");
+            connection.execute_batch(&sql).doing(doing)?;
+        }
+    } else {
+        for table in &own {
+            let sql = format!("DROP TABLE IF EXISTS {table}");
+            connection.execute_batch(&sql).doing(doing)?;
+        }
+    }
+    connection
+        .execute_batch(&vector_index_sql(dims))
+        .doing(doing)
+}
