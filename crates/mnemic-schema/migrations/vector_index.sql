@@ -6,7 +6,9 @@ DROP TABLE IF EXISTS memory_vec;
 
 CREATE VIRTUAL TABLE memory_vec USING vec0 (
     seq INTEGER PRIMARY KEY,
-    embedding float[{dims}] distance_metric=cosine
+    embedding float[{dims}] distance_metric=cosine,
+    -- vec0 keeps the vectors of a chunk in one value: to read one of them, SQLite walks the pages before it.
+    chunk_size=64
 );
 
 CREATE TRIGGER memories_vec_delete AFTER DELETE ON memories BEGIN

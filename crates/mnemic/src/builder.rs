@@ -101,7 +101,8 @@ impl MemoryBuilder {
         Memory::over(store, self.chosen(), budget)
     }
 
-    /// Opens a file for reading only: nothing is written to it, beside it, or anywhere.
+    /// Opens a file for reading only: nothing is written to it or its log, and nothing is made beside it unless a log lies
+    /// there already.
     ///
     /// # Errors
     /// `Io` where there is no such file; `ReadOnly` where it cannot be read without writing (an older schema, or an

@@ -75,7 +75,8 @@ impl Memory {
         Self::builder().open_in_memory()
     }
 
-    /// Opens a file for reading only: nothing is written to it, beside it, or anywhere.
+    /// Opens a file for reading only: nothing is written to it or its log, and nothing is made beside it unless a log lies
+    /// there already.
     ///
     /// # Errors
     /// As [`MemoryBuilder::open_read_only`].

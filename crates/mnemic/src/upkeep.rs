@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    /// Sizes and counts of this memory, cheap enough to ask often.
+    /// Sizes and counts of this memory: a few counts over the whole file.
     ///
     /// # Errors
     /// `Busy`, `Corrupt`, `Storage`.

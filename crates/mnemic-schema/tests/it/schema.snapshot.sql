@@ -66,7 +66,9 @@ CREATE TABLE memory_tags (
 table memory_vec
 CREATE VIRTUAL TABLE memory_vec USING vec0 (
     seq INTEGER PRIMARY KEY,
-    embedding float[4] distance_metric=cosine
+    embedding float[4] distance_metric=cosine,
+    -- vec0 keeps the vectors of a chunk in one value: to read one of them, SQLite walks the pages before it.
+    chunk_size=64
 )
 
 table memory_vec_chunks
