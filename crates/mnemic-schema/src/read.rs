@@ -187,19 +187,21 @@ impl<'c> Snapshot<'c> {
     /// # Errors
     /// [`SchemaError::BadRow`] where the record is damaged, and what SQLite reports.
     pub fn recorded_model(&self) -> Result<Option<RecordedModel>, SchemaError> {
-        let read = |key: &str| -> Result<Option<String>, SchemaError> {
-            self.connection()
-                .prepare_cached("SELECT value FROM meta WHERE key = ?1")
-                .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
-                .doing("reading which model made the vectors")
-        };
-        let parts = (
-            read("space")?,
-            read("model")?,
-            read("model_revision")?,
-            read("dims")?,
-        );
-        let (Some(space), Some(id), Some(revision), Some(dims)) = parts else {
+        let parts: [Option<String>; 4] = self
+            .connection()
+            .prepare_cached(
+                "SELECT (SELECT value FROM meta WHERE key = 'space'),
+                        (SELECT value FROM meta WHERE key = 'model'),
+                        (SELECT value FROM meta WHERE key = 'model_revision'),
+                        (SELECT value FROM meta WHERE key = 'dims')",
+            )
+            .and_then(|mut statement| {
+                statement.query_row([], |row| {
+                    Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+                })
+            })
+            .doing("reading which model made the vectors")?;
+        let [Some(space), Some(id), Some(revision), Some(dims)] = parts else {
             return Ok(None);
         };
         let dims = dims.parse().map_err(|_| SchemaError::BadRow {
