@@ -8,7 +8,7 @@ use pulp::{Simd, WithSimd};
 
 use super::math::exp;
 use super::pack::PackedRows;
-use super::product::{multiply, pair};
+use super::product::{Finish, multiply};
 
 /// Buffers of [`Attend`], kept from one sequence to the next.
 #[derive(Debug, Default)]
@@ -80,21 +80,18 @@ impl WithSimd for Attend<'_> {
                     let (scores, _) =
                         S::as_mut_simd_f32s(&mut buffers.scores[block.first * width..]);
                     let (scores, _) = scores.as_chunks_mut::<2>();
-                    multiply(simd, block, queries, none, |i, sums| scores[i] = sums);
+                    multiply(simd, block, queries, none, Scores(scores));
                 }
                 let (scores, _) = S::as_mut_simd_f32s(&mut buffers.scores[..tokens * width]);
                 let totals = exponentials(simd, scores.as_chunks_mut::<2>().0);
                 let one = simd.splat_f32s(1.0);
-                let scales = totals.map(|total| simd.div_f32s(one, total));
+                let scales = [simd.div_f32s(one, totals[0]), simd.div_f32s(one, totals[1])];
                 for block in 0..buffers.values.blocks() {
                     let block = buffers.values.block(block);
                     let (context, _) =
                         S::as_mut_simd_f32s(&mut buffers.context[block.first * width..]);
                     let (context, _) = context.as_chunks_mut::<2>();
-                    multiply(simd, block, scores, none, |i, [a, b]| {
-                        let [x, y] = scales;
-                        context[i] = [simd.mul_f32s(a, x), simd.mul_f32s(b, y)];
-                    });
+                    multiply(simd, block, scores, none, Scaled { context, scales });
                 }
                 for query in 0..used {
                     let row = &mut out[(first + query) * hidden + column..][..size];
@@ -107,10 +104,34 @@ impl WithSimd for Attend<'_> {
     }
 }
 
+/// Scores, one row a key.
+struct Scores<'a, S: Simd>(&'a mut [[S::f32s; 2]]);
+
+impl<S: Simd> Finish<S> for Scores<'_, S> {
+    #[inline(always)]
+    fn finish(&mut self, _: S, row: usize, sums: [S::f32s; 2]) {
+        self.0[row] = sums;
+    }
+}
+
+/// Weighted values, one row a dimension, divided by the sum of the weights.
+struct Scaled<'a, S: Simd> {
+    context: &'a mut [[S::f32s; 2]],
+    scales: [S::f32s; 2],
+}
+
+impl<S: Simd> Finish<S> for Scaled<'_, S> {
+    #[inline(always)]
+    fn finish(&mut self, simd: S, row: usize, [a, b]: [S::f32s; 2]) {
+        let [x, y] = self.scales;
+        self.context[row] = [simd.mul_f32s(a, x), simd.mul_f32s(b, y)];
+    }
+}
+
 /// Replaces each column's scores by exp(score − the column's greatest); returns the columns' sums.
 #[inline(always)]
 fn exponentials<S: Simd>(simd: S, scores: &mut [[S::f32s; 2]]) -> [S::f32s; 2] {
-    let mut greatest = pair::<S>(&[simd.splat_f32s(f32::MIN); 2]);
+    let mut greatest = [simd.splat_f32s(f32::MIN); 2];
     for [a, b] in scores.iter() {
         greatest = [
             simd.max_f32s(greatest[0], *a),

@@ -110,30 +110,45 @@ fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     )
 }
 
-#[inline(always)]
-fn activate<S: Simd>(simd: S, activation: Activation, x: S::f32s) -> S::f32s {
-    let half = |factor: S::f32s| {
-        let half = simd.mul_f32s(x, simd.splat_f32s(0.5));
-        multiply_add(simd, half, factor, half)
-    };
-    match activation {
-        Activation::Gelu => half(erf(
-            simd,
-            simd.mul_f32s(x, simd.splat_f32s(std::f32::consts::FRAC_1_SQRT_2)),
-        )),
-        Activation::GeluTanh => {
-            let square = simd.mul_f32s(x, x);
-            let inner = multiply_add(
-                simd,
-                square,
-                simd.splat_f32s(0.044_715),
-                simd.splat_f32s(1.0),
-            );
-            let scaled = simd.mul_f32s(x, simd.splat_f32s(0.797_884_6));
-            half(tanh(simd, simd.mul_f32s(scaled, inner)))
-        }
-        Activation::Relu => simd.max_f32s(x, simd.splat_f32s(0.0)),
+/// A function of one number, for every number of a slice. (A trait and no closure: only a function that is always
+/// inlined is compiled with the vector instructions of its caller.)
+trait Function {
+    fn apply<S: Simd>(simd: S, x: S::f32s) -> S::f32s;
+}
+
+struct Gelu;
+impl Function for Gelu {
+    #[inline(always)]
+    fn apply<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+        let scaled = simd.mul_f32s(x, simd.splat_f32s(std::f32::consts::FRAC_1_SQRT_2));
+        gate(simd, x, erf(simd, scaled))
     }
+}
+
+struct GeluTanh;
+impl Function for GeluTanh {
+    #[inline(always)]
+    fn apply<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+        let (cubic, one) = (simd.splat_f32s(0.044_715), simd.splat_f32s(1.0));
+        let inner = multiply_add(simd, simd.mul_f32s(x, x), cubic, one);
+        let scaled = simd.mul_f32s(x, simd.splat_f32s(0.797_884_6));
+        gate(simd, x, tanh(simd, simd.mul_f32s(scaled, inner)))
+    }
+}
+
+struct Relu;
+impl Function for Relu {
+    #[inline(always)]
+    fn apply<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+        simd.max_f32s(x, simd.splat_f32s(0.0))
+    }
+}
+
+/// ½ x (1 + g).
+#[inline(always)]
+fn gate<S: Simd>(simd: S, x: S::f32s, g: S::f32s) -> S::f32s {
+    let half = simd.mul_f32s(x, simd.splat_f32s(0.5));
+    multiply_add(simd, half, g, half)
 }
 
 /// Applies an activation to every number.
@@ -147,25 +162,22 @@ impl WithSimd for Activate<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // One loop for each function, so that the choice is not made for each vector.
         match self.activation {
-            Activation::Gelu => each(simd, self.values, |x| activate(simd, Activation::Gelu, x)),
-            Activation::GeluTanh => each(simd, self.values, |x| {
-                activate(simd, Activation::GeluTanh, x)
-            }),
-            Activation::Relu => each(simd, self.values, |x| activate(simd, Activation::Relu, x)),
+            Activation::Gelu => each::<S, Gelu>(simd, self.values),
+            Activation::GeluTanh => each::<S, GeluTanh>(simd, self.values),
+            Activation::Relu => each::<S, Relu>(simd, self.values),
         }
     }
 }
 
 #[inline(always)]
-fn each<S: Simd>(simd: S, values: &mut [f32], function: impl Fn(S::f32s) -> S::f32s) {
+fn each<S: Simd, F: Function>(simd: S, values: &mut [f32]) {
     let (vectors, rest) = S::as_mut_simd_f32s(values);
     for vector in vectors {
-        *vector = function(*vector);
+        *vector = F::apply(simd, *vector);
     }
     if !rest.is_empty() {
-        let value = function(simd.partial_load_f32s(rest));
+        let value = F::apply(simd, simd.partial_load_f32s(rest));
         simd.partial_store_f32s(rest, value);
     }
 }
@@ -187,17 +199,9 @@ impl WithSimd for Normalize<'_> {
         let (gain, gain_rest) = S::as_simd_f32s(self.gain);
         let (bias, bias_rest) = S::as_simd_f32s(self.bias);
         for row in self.rows.chunks_exact_mut(width) {
-            let mean = sum(simd, row, |x| x, |x| x) / width as f32;
+            let mean = deviations::<S, false>(simd, row, 0.0) / width as f32;
             let means = simd.splat_f32s(mean);
-            let variance = sum(
-                simd,
-                row,
-                |x| {
-                    let x = simd.sub_f32s(x, means);
-                    simd.mul_f32s(x, x)
-                },
-                |x| (x - mean) * (x - mean),
-            ) / width as f32;
+            let variance = deviations::<S, true>(simd, row, mean) / width as f32;
             let scale = 1.0 / (variance + self.epsilon).sqrt();
             let scales = simd.splat_f32s(scale);
             let (vectors, rest) = S::as_mut_simd_f32s(row);
@@ -212,28 +216,43 @@ impl WithSimd for Normalize<'_> {
     }
 }
 
-/// Σ f(x) over a row, in four running sums.
+/// Σ (x − center), or Σ (x − center)² where `SQUARED`, over a row, in four running sums.
 #[inline(always)]
-fn sum<S: Simd>(
-    simd: S,
-    row: &[f32],
-    vector: impl Fn(S::f32s) -> S::f32s,
-    scalar: impl Fn(f32) -> f32,
-) -> f32 {
+fn deviations<S: Simd, const SQUARED: bool>(simd: S, row: &[f32], center: f32) -> f32 {
     let (vectors, rest) = S::as_simd_f32s(row);
     let (fours, ones) = vectors.as_chunks::<4>();
+    let centers = simd.splat_f32s(center);
     let mut sums = [simd.splat_f32s(0.0); 4];
     for four in fours {
         for (sum, x) in sums.iter_mut().zip(four) {
-            *sum = simd.add_f32s(*sum, vector(*x));
+            *sum = deviation::<S, SQUARED>(simd, *x, centers, *sum);
         }
     }
     let [mut a, b, c, d] = sums;
     for x in ones {
-        a = simd.add_f32s(a, vector(*x));
+        a = deviation::<S, SQUARED>(simd, *x, centers, a);
     }
-    let all = simd.add_f32s(simd.add_f32s(a, b), simd.add_f32s(c, d));
-    simd.reduce_sum_f32s(all) + rest.iter().map(|x| scalar(*x)).sum::<f32>()
+    let mut sum = simd.reduce_sum_f32s(simd.add_f32s(simd.add_f32s(a, b), simd.add_f32s(c, d)));
+    for x in rest {
+        let x = x - center;
+        sum += if SQUARED { x * x } else { x };
+    }
+    sum
+}
+
+#[inline(always)]
+fn deviation<S: Simd, const SQUARED: bool>(
+    simd: S,
+    x: S::f32s,
+    center: S::f32s,
+    sum: S::f32s,
+) -> S::f32s {
+    let x = simd.sub_f32s(x, center);
+    if SQUARED {
+        multiply_add(simd, x, x, sum)
+    } else {
+        simd.add_f32s(sum, x)
+    }
 }
 
 #[cfg(test)]
@@ -241,12 +260,20 @@ mod tests {
     use super::super::simd::{Instructions, Kernels};
     use super::*;
 
+    struct Exponential;
+    impl Function for Exponential {
+        #[inline(always)]
+        fn apply<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+            exp(simd, x)
+        }
+    }
+
     struct Exp<'a>(&'a mut [f32]);
     impl WithSimd for Exp<'_> {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) {
-            each(simd, self.0, |x| exp(simd, x));
+            each::<S, Exponential>(simd, self.0);
         }
     }
 

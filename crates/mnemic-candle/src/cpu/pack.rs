@@ -3,6 +3,8 @@
 //! A weight matrix is cut in *panels* of two vectors of output columns: `[panel][depth][column]`. It is packed once,
 //! when the model is loaded. The rows it is multiplied with are cut in *blocks* of a few rows: `[block][depth][row]`.
 
+use std::ops::Range;
+
 /// A linear layer's weight and bias, packed for the product kernel.
 #[derive(Debug)]
 pub(crate) struct PackedMatrix {
@@ -70,6 +72,16 @@ pub(super) struct Block<'a> {
     pub(super) first: usize,
     pub(super) height: usize,
     pub(super) data: &'a [f32],
+}
+
+impl Block<'_> {
+    /// The same rows, some of their depths.
+    pub(super) fn part(self, depths: &Range<usize>) -> Self {
+        Self {
+            data: &self.data[depths.start * self.height..depths.end * self.height],
+            ..self
+        }
+    }
 }
 
 impl PackedRows {

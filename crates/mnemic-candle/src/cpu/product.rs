@@ -9,6 +9,9 @@ use rayon::prelude::*;
 use super::pack::{Block, PackedMatrix, PackedRows};
 use super::simd::{Kernels, multiply_add};
 
+/// Depths of a panel that are multiplied with all rows before the next ones: as much of it as stays in the first cache.
+const DEPTH: usize = 384;
+
 /// What becomes of what stood in the output before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Write {
@@ -95,35 +98,69 @@ impl WithSimd for Panels<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let width = self.matrix.width;
+        let depth = self.matrix.depth;
+        let parts = depth.div_ceil(DEPTH);
         for (i, panel) in self.panels.enumerate() {
             let (columns, bias) = self.matrix.panel(panel);
             let begin = i * width;
             let used = width.min(self.stride - begin);
             let columns = S::as_simd_f32s(columns).0;
             let bias = pair::<S>(S::as_simd_f32s(bias).0);
-            for block in 0..self.rows.blocks() {
-                let block = self.rows.block(block);
-                let out = &mut self.out[block.first * self.stride + begin..];
-                let write = self.write;
-                let stride = self.stride;
-                multiply(simd, block, columns, bias, |i, sums| {
-                    let row = &mut out[i * stride..][..used];
-                    let (to, rest) = S::as_mut_simd_f32s(row);
-                    if let [left, right] = to {
-                        let [a, b] = sums;
-                        match write {
-                            Write::Replace => (*left, *right) = (a, b),
-                            Write::Add => {
-                                *left = simd.add_f32s(*left, a);
-                                *right = simd.add_f32s(*right, b);
-                            }
-                        }
-                        return;
-                    }
-                    let _ = rest;
-                    partial(simd, row, sums, write);
-                });
+            let none = [simd.splat_f32s(0.0); 2];
+            for part in 0..parts {
+                let depths = depth * part / parts..depth * (part + 1) / parts;
+                let columns = &columns[2 * depths.start..2 * depths.end];
+                let (start, write) = match part {
+                    0 => (bias, self.write),
+                    _ => (none, Write::Add),
+                };
+                for block in 0..self.rows.blocks() {
+                    let block = self.rows.block(block).part(&depths);
+                    let rows = Rows {
+                        out: &mut self.out[block.first * self.stride + begin..],
+                        stride: self.stride,
+                        used,
+                        write,
+                    };
+                    multiply(simd, block, columns, start, rows);
+                }
             }
+        }
+    }
+}
+
+/// What is done with the sums of each row of a block. (A trait and no closure: only a function that is always inlined
+/// is compiled with the vector instructions of its caller.)
+pub(super) trait Finish<S: Simd> {
+    /// Takes the two vectors of sums of row `row` of the block.
+    fn finish(&mut self, simd: S, row: usize, sums: [S::f32s; 2]);
+}
+
+/// Rows of the output, from the panel's first column on.
+struct Rows<'a> {
+    out: &'a mut [f32],
+    stride: usize,
+    used: usize,
+    write: Write,
+}
+
+impl<S: Simd> Finish<S> for Rows<'_> {
+    #[inline(always)]
+    fn finish(&mut self, simd: S, row: usize, sums: [S::f32s; 2]) {
+        let row = &mut self.out[row * self.stride..][..self.used];
+        let (to, rest) = S::as_mut_simd_f32s(row);
+        match (to, rest.is_empty()) {
+            ([left, right], true) => {
+                let [a, b] = sums;
+                match self.write {
+                    Write::Replace => (*left, *right) = (a, b),
+                    Write::Add => {
+                        *left = simd.add_f32s(*left, a);
+                        *right = simd.add_f32s(*right, b);
+                    }
+                }
+            }
+            _ => partial(simd, row, sums, self.write),
         }
     }
 }
@@ -146,47 +183,40 @@ pub(super) fn pair<S: Simd>(vectors: &[S::f32s]) -> [S::f32s; 2] {
     [vectors[0], vectors[1]]
 }
 
-/// A block of rows times a panel, `start` added; `done(i, sums)` is called for each row `i` of the block.
+/// A block of rows times a panel, `start` added.
 #[inline(always)]
 pub(super) fn multiply<S: Simd>(
     simd: S,
     block: Block<'_>,
     panel: &[S::f32s],
     start: [S::f32s; 2],
-    done: impl FnMut(usize, [S::f32s; 2]),
+    to: impl Finish<S>,
 ) {
     let data = block.data;
     if S::REGISTER_COUNT < 32 {
         match block.height {
-            1 => finish(kernel::<S, 1>(simd, data, panel, start), done),
-            2 => finish(kernel::<S, 2>(simd, data, panel, start), done),
-            3 => finish(kernel::<S, 3>(simd, data, panel, start), done),
-            4 => finish(kernel::<S, 4>(simd, data, panel, start), done),
-            5 => finish(kernel::<S, 5>(simd, data, panel, start), done),
-            _ => finish(kernel::<S, 6>(simd, data, panel, start), done),
+            1 => kernel::<S, 1>(simd, data, panel, start, to),
+            2 => kernel::<S, 2>(simd, data, panel, start, to),
+            3 => kernel::<S, 3>(simd, data, panel, start, to),
+            4 => kernel::<S, 4>(simd, data, panel, start, to),
+            5 => kernel::<S, 5>(simd, data, panel, start, to),
+            _ => kernel::<S, 6>(simd, data, panel, start, to),
         }
         return;
     }
     match block.height {
-        1 => finish(kernel::<S, 1>(simd, data, panel, start), done),
-        2 => finish(kernel::<S, 2>(simd, data, panel, start), done),
-        3 => finish(kernel::<S, 3>(simd, data, panel, start), done),
-        4 => finish(kernel::<S, 4>(simd, data, panel, start), done),
-        5 => finish(kernel::<S, 5>(simd, data, panel, start), done),
-        6 => finish(kernel::<S, 6>(simd, data, panel, start), done),
-        7 => finish(kernel::<S, 7>(simd, data, panel, start), done),
-        8 => finish(kernel::<S, 8>(simd, data, panel, start), done),
-        9 => finish(kernel::<S, 9>(simd, data, panel, start), done),
-        10 => finish(kernel::<S, 10>(simd, data, panel, start), done),
-        11 => finish(kernel::<S, 11>(simd, data, panel, start), done),
-        _ => finish(kernel::<S, 12>(simd, data, panel, start), done),
-    }
-}
-
-#[inline(always)]
-fn finish<V: Copy, const R: usize>(sums: [[V; 2]; R], mut done: impl FnMut(usize, [V; 2])) {
-    for (i, sums) in sums.into_iter().enumerate() {
-        done(i, sums);
+        1 => kernel::<S, 1>(simd, data, panel, start, to),
+        2 => kernel::<S, 2>(simd, data, panel, start, to),
+        3 => kernel::<S, 3>(simd, data, panel, start, to),
+        4 => kernel::<S, 4>(simd, data, panel, start, to),
+        5 => kernel::<S, 5>(simd, data, panel, start, to),
+        6 => kernel::<S, 6>(simd, data, panel, start, to),
+        7 => kernel::<S, 7>(simd, data, panel, start, to),
+        8 => kernel::<S, 8>(simd, data, panel, start, to),
+        9 => kernel::<S, 9>(simd, data, panel, start, to),
+        10 => kernel::<S, 10>(simd, data, panel, start, to),
+        11 => kernel::<S, 11>(simd, data, panel, start, to),
+        _ => kernel::<S, 12>(simd, data, panel, start, to),
     }
 }
 
@@ -197,7 +227,8 @@ fn kernel<S: Simd, const R: usize>(
     rows: &[f32],
     panel: &[S::f32s],
     start: [S::f32s; 2],
-) -> [[S::f32s; 2]; R] {
+    mut to: impl Finish<S>,
+) {
     let mut sums = [start; R];
     let (rows, _) = rows.as_chunks::<R>();
     let (panel, _) = panel.as_chunks::<2>();
@@ -209,5 +240,7 @@ fn kernel<S: Simd, const R: usize>(
             sum[1] = multiply_add(simd, value, right, sum[1]);
         }
     }
-    sums
+    for (row, sums) in sums.into_iter().enumerate() {
+        to.finish(simd, row, sums);
+    }
 }
