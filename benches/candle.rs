@@ -12,7 +12,7 @@ use std::time::Instant;
 use mnemic_candle::{Backend, CandleEmbedder, CandleOptions, Instructions};
 use mnemic_embed::{Embedder, InputKind, cosine};
 
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 5;
 
 /// The Python process that runs ONNX Runtime.
 struct Peer {

@@ -10,7 +10,7 @@ use super::pack::{Block, PackedMatrix, PackedRows};
 use super::simd::{Kernels, multiply_add};
 
 /// Depths of a panel that are multiplied with all rows before the next ones: as much of it as stays in the first cache.
-const DEPTH: usize = 384;
+const DEPTH: usize = 256;
 
 /// What becomes of what stood in the output before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
