@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use mnemic_embed::EmbedError;
-use mnemic_schema::SchemaError;
+use mnemic_schema::{SchemaError, TimestampError};
 
 /// The result of every verb.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -124,6 +124,13 @@ impl StdError for Error {
 impl From<SchemaError> for Error {
     fn from(error: SchemaError) -> Self {
         Self(Box::new(Repr::Schema(error)))
+    }
+}
+
+/// A text that is no time is invalid input.
+impl From<TimestampError> for Error {
+    fn from(error: TimestampError) -> Self {
+        Self::invalid(error.to_string())
     }
 }
 

@@ -16,9 +16,11 @@ mod write;
 pub use builder::MemoryBuilder;
 pub use error::{Error, ErrorKind, Result};
 pub use memory::Memory;
+#[cfg(feature = "candle")]
+#[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
+pub use mnemic_candle as candle;
 pub use mnemic_embed::{
-    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, normalize,
-    testing as embedder_testing,
+    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, normalize, testing::check_embedder,
 };
 pub use mnemic_schema::{
     CheckReport, Durability, RepairReport as FileRepairReport, Scope, Timestamp, TimestampError,

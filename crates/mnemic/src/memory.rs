@@ -7,7 +7,7 @@ use mnemic_embed::Embedder;
 use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
-use crate::embedding::{model_of, recorded};
+use crate::embedding::model_of;
 use crate::resident::Resident;
 use crate::{Error, ErrorKind, Result};
 
@@ -190,11 +190,14 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     if snapshot.vector_count()? == 0 {
         return Ok(false);
     }
-    Err(mnemic_schema::SchemaError::ModelMismatch {
-        recorded: found.to_string(),
-        given: recorded(embedder.model()).to_string(),
-    }
-    .into())
+    Err(Error::new(
+        ErrorKind::ModelMismatch,
+        format!(
+            "the file's vectors were made by {found}, which cannot be compared with those of {}: open it with a model of \
+             that space, or without one (no_embedder) to search its words",
+            embedder.model()
+        ),
+    ))
 }
 
 /// A connection stays sound when a thread panics: SQLite rolls the transaction back.
