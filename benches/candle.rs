@@ -39,8 +39,8 @@ impl Peer {
             .spawn()
             .expect("the peer starts");
         Some(Self {
-            input: child.stdin.take()?,
-            output: BufReader::new(child.stdout.take()?),
+            input: child.stdin.take().expect("its input is a pipe"),
+            output: BufReader::new(child.stdout.take().expect("its output is a pipe")),
             child,
         })
     }

@@ -11,7 +11,8 @@ usage: evaluate [options] DATA.json [DATA.json…]
 
   --csv FILE          write every number as one CSV file
   --svg FILE          draw nDCG@10 and R@10 as a bar plot
-  --embedder NAME     the model: static (default)
+  --embedder NAME     the model: static (default), or with --features candle a folder
+                      with a transformer, or FOLDER+static: its passages, the table's queries
   --by-category       nDCG@10 by category of query
   --weights           nDCG@10 by weight of the vector leg, 0 to 1
   --cross-validate    choose that weight without the queries it is judged on

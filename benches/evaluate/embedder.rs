@@ -8,11 +8,50 @@ use mnemic::{EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, StaticE
 
 use crate::Result;
 
-/// The model of a name. A further one needs an arm here, and its name in the help.
+/// The model of a name: `static`, or with the feature `candle` a folder with a transformer. `FOLDER+static` embeds the
+/// passages by the transformer and the queries by the bundled table, which must share a space.
 pub fn by_name(name: &str) -> Result<Arc<dyn Embedder>> {
     match name {
         "static" => Ok(Arc::new(StaticEmbedder::new())),
-        other => Err(format!("no embedder {other:?}: there is static").into()),
+        #[cfg(feature = "candle")]
+        folder => match folder.strip_suffix("+static") {
+            Some(folder) => Ok(Arc::new(Mixed {
+                passages: mnemic_candle::CandleEmbedder::from_dir(folder)?,
+                queries: StaticEmbedder::new(),
+            })),
+            None => Ok(Arc::new(mnemic_candle::CandleEmbedder::from_dir(folder)?)),
+        },
+        #[cfg(not(feature = "candle"))]
+        other => Err(format!(
+            "no embedder {other:?}: there is static, and with --features candle a folder with a model"
+        )
+        .into()),
+    }
+}
+
+/// One model for the passages, another of the same space for the queries.
+#[cfg(feature = "candle")]
+#[derive(Debug)]
+struct Mixed {
+    passages: mnemic_candle::CandleEmbedder,
+    queries: StaticEmbedder,
+}
+
+#[cfg(feature = "candle")]
+impl Embedder for Mixed {
+    fn model(&self) -> &EmbeddingModel {
+        self.passages.model()
+    }
+
+    fn embed(
+        &self,
+        kind: InputKind,
+        texts: &[&str],
+    ) -> std::result::Result<Vec<Embedding>, EmbedError> {
+        match kind {
+            InputKind::Passage => self.passages.embed(kind, texts),
+            InputKind::Query => self.queries.embed(kind, texts),
+        }
     }
 }
 

@@ -20,8 +20,7 @@ use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
 use crate::recall::source::Source;
 
-/// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (measured in
-/// docs/scoring.md).
+/// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (docs/scoring.md).
 const CANDIDATES_PER_HIT: usize = 3;
 const MIN_CANDIDATES: usize = 30;
 
@@ -35,9 +34,8 @@ impl Memory {
     /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
     /// that the same question to the same file has the same answer.
     ///
-    /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first 16 KiB
-    /// count. Where the file has no vectors, or this handle no model, words
-    /// alone decide.
+    /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first
+    /// 16 KiB count. Where the file has no vectors, or this handle no model, words alone decide.
     ///
     /// # Errors
     /// `Embedding` where the question could not be embedded; `ModelMismatch` where the file's vectors live in another
