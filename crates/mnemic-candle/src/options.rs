@@ -35,7 +35,8 @@ pub struct Progress {
 
 pub(crate) type ProgressCallback = Arc<dyn Fn(&Progress) + Send + Sync>;
 
-/// How to load a model, where [`CandleEmbedder::from_dir`] and [`CandleEmbedder::from_hub`] do not suffice.
+/// How to load a model, where [`CandleEmbedder::from_dir`] and `CandleEmbedder::from_hub` (feature `hub`) do not
+/// suffice.
 ///
 /// What is not set is read from the model's files, or known of the model.
 ///
