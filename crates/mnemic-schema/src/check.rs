@@ -113,23 +113,16 @@ impl Store {
 
     /// FTS5's own comparison of the index with what it indexes, which is spelled as an insert.
     fn compare_word_index(&mut self) -> Result<Option<String>, SchemaError> {
-        let mut found = None;
-        let rolled_back = self.write(|transaction| {
-            let answer = transaction.execute(
+        let answer = self.rehearse(|transaction| {
+            transaction.execute(
                 "comparing the word index with the memories",
                 "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
                 [],
-            );
-            match answer {
-                Ok(_) => {}
-                Err(SchemaError::Corrupt { source, .. }) => found = Some(source.to_string()),
-                Err(other) => return Err(other),
-            }
-            // An error rolls back: a check writes nothing.
-            Err::<(), _>(SchemaError::ReadOnly { doing: "checking" })
+            )
         });
-        match rolled_back {
-            Err(SchemaError::ReadOnly { .. } | SchemaError::Busy { .. }) | Ok(()) => Ok(found),
+        match answer {
+            Ok(_) | Err(SchemaError::Busy { .. }) => Ok(None),
+            Err(SchemaError::Corrupt { source, .. }) => Ok(Some(source.to_string())),
             Err(other) => Err(other),
         }
     }

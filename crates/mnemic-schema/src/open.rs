@@ -269,24 +269,37 @@ impl Store {
         &mut self,
         writing: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        let mut writer = self.begin_writing()?;
+        let answer = writing(&mut writer)?;
+        writer.commit()?;
+        self.trim_log();
+        Ok(answer)
+    }
+
+    /// Runs `writing` as [`Store::write`] does, and keeps nothing of it, whatever it returns.
+    pub(crate) fn rehearse<T>(
+        &mut self,
+        writing: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, SchemaError>,
+    ) -> Result<T, SchemaError> {
+        // Dropped without a commit: rolled back.
+        writing(&mut self.begin_writing()?)
+    }
+
+    fn begin_writing(&mut self) -> Result<WriteTransaction<'_>, SchemaError> {
         if !self.writable {
-            return Err(SchemaError::ReadOnly { doing: "writing" }.into());
+            return Err(SchemaError::ReadOnly { doing: "writing" });
         }
         if let Some(path) = &self.path
             && FileIdentity::of(path) != self.identity
         {
-            return Err(SchemaError::Replaced { path: path.clone() }.into());
+            return Err(SchemaError::Replaced { path: path.clone() });
         }
         let file = self.file();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("beginning to write")?;
-        let mut writer = WriteTransaction::new(transaction, file);
-        let answer = writing(&mut writer)?;
-        writer.commit()?;
-        self.trim_log();
-        Ok(answer)
+        Ok(WriteTransaction::new(transaction, file))
     }
 
     /// Cuts back a large write-ahead log, unless a reader is in the way: then the next commit tries again.
