@@ -56,7 +56,23 @@ pub struct Filter {
     pub ids: Option<Vec<String>>,
 }
 
+impl From<Scope> for Filter {
+    /// Every memory of the scope.
+    fn from(scope: Scope) -> Self {
+        Self {
+            scope,
+            ..Self::default()
+        }
+    }
+}
+
 impl Filter {
+    /// Whether every memory of the scope passes.
+    #[must_use]
+    pub fn is_scope_alone(&self) -> bool {
+        *self == Self::from(self.scope.clone())
+    }
+
     /// Whether every memory passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {

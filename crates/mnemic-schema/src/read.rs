@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
-use crate::filter::Filter;
+use crate::filter::{Filter, Scope};
 use crate::row::{MEMORY_COLUMNS, MemoryRow, RecordedModel, RowKey};
 
 /// One state of the file. All reading goes through it.
@@ -160,6 +160,25 @@ impl<'c> Snapshot<'c> {
     /// What SQLite reports.
     pub fn memory_count(&self) -> Result<u64, SchemaError> {
         self.count("SELECT count(*) FROM memories")
+    }
+
+    /// How many memories of a scope there are.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn scope_count(&self, scope: &Scope) -> Result<u64, SchemaError> {
+        let (conditions, values) = Filter::from(scope.clone()).clause();
+        self.connection()
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM memories m WHERE TRUE{conditions}"
+            ))
+            .and_then(|mut statement| {
+                statement.query_row(rusqlite::params_from_iter(values), |row| {
+                    row.get::<_, i64>(0)
+                })
+            })
+            .map(i64::unsigned_abs)
+            .doing("counting the memories of a scope")
     }
 
     /// How many vectors there are (0 where no model is recorded).

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
-use crate::filter::Filter;
+use crate::filter::{Filter, Scope};
 use crate::read::Snapshot;
 use crate::text::QueryWord;
 
@@ -12,15 +12,26 @@ use crate::text::QueryWord;
 const MAX_VEC0_K: usize = 4096;
 
 impl Snapshot<'_> {
-    /// How many memories hold a word, whatever the filter.
+    /// How many memories of a scope hold a word.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn word_frequency(&self, word: &QueryWord) -> Result<u64, SchemaError> {
+    pub fn word_frequency(&self, word: &QueryWord, scope: &Scope) -> Result<u64, SchemaError> {
+        let (conditions, scope_values) = Filter::from(scope.clone()).clause();
+        let sql = if conditions.is_empty() {
+            "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?".to_owned()
+        } else {
+            format!(
+                "SELECT count(*) FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
+                 WHERE memories_fts MATCH ?{conditions}"
+            )
+        };
+        let mut values = vec![Value::Text(word.match_expression())];
+        values.extend(scope_values);
         self.connection()
-            .prepare_cached("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1")
+            .prepare_cached(&sql)
             .and_then(|mut statement| {
-                statement.query_row([word.match_expression()], |row| row.get::<_, i64>(0))
+                statement.query_row(params_from_iter(values), |row| row.get::<_, i64>(0))
             })
             .map(i64::unsigned_abs)
             .doing("counting the memories that hold a word")

@@ -68,7 +68,7 @@ CREATE VIRTUAL TABLE memory_vec USING vec0 (
     seq INTEGER PRIMARY KEY,
     embedding float[4] distance_metric=cosine,
     -- vec0 keeps the vectors of a chunk in one value: to read one of them, SQLite walks the pages before it.
-    chunk_size=64
+    chunk_size=16
 )
 
 table memory_vec_chunks

@@ -199,7 +199,12 @@ fn rarer_words_and_denser_texts_score_better() {
     }
     let mut scores = Vec::new();
     let word = query_words("zebra").remove(0);
-    assert_eq!(store.read(|s| s.word_frequency(&word)).unwrap(), 2);
+    assert_eq!(
+        store
+            .read(|s| s.word_frequency(&word, &Scope::All))
+            .unwrap(),
+        2
+    );
     store
         .read(|s| {
             s.word_matches(&word, &Filter::default(), |seq, bm25| {

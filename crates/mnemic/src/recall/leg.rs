@@ -58,9 +58,9 @@ impl WordLeg {
         for word in words {
             matches.clear();
             let hits = source.word(word, |seq, fts5_bm25| matches.push((seq, fts5_bm25)))?;
-            // How rare the word is, is known once its matches are counted.
-            let idf = bm25::smoothed_idf(documents, hits);
-            let fts5_idf = bm25::fts5_idf(documents, hits);
+            // How rare the word is, is known once its matches are counted: in the scope; FTS5 counted in the file.
+            let idf = bm25::smoothed_idf(documents.scope, hits.scope);
+            let fts5_idf = bm25::fts5_idf(documents.file, hits.file);
             total_idf += idf;
             let found = matches.iter().map(|(seq, fts5_bm25)| {
                 let bm25 = bm25::from_fts5(*fts5_bm25);

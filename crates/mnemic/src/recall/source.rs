@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use mnemic_rank::TopK;
 use mnemic_rank::vector::cosine_from_distance;
-use mnemic_schema::{Filter, QueryWord, Snapshot};
+use mnemic_schema::{Filter, QueryWord, Scope, Snapshot};
 
 use crate::Result;
 use crate::resident::{Loaded, Selection};
@@ -15,6 +15,14 @@ const MOST_LOOKED_UP: usize = 2_000;
 
 /// Neighbours beyond the wanted ones that the file is asked for, so that equal ones are cut by our rule and not by its.
 const SPARE: usize = 40;
+
+/// How many memories: of the whole file, by which FTS5 counts, and of the scope alone, by which we do: a scope is
+/// searched as if it were a file of its own (but for the average length of a text, which is FTS5's and the file's).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) file: u64,
+    pub(crate) scope: u64,
+}
 
 /// One state of the memory, seen through a filter.
 #[derive(Debug)]
@@ -41,30 +49,51 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// How many memories there are, whatever the filter.
-    pub(crate) fn documents(&self) -> Result<u64> {
-        match &self.resident {
-            Some((loaded, _)) => Ok(loaded.live() as u64),
-            None => Ok(self.snapshot.memory_count()?),
+    /// How many memories there are, whatever else the filter asks for.
+    pub(crate) fn documents(&self) -> Result<Counts> {
+        if let Some((loaded, _)) = &self.resident {
+            return Ok(Counts {
+                file: loaded.live() as u64,
+                scope: loaded.scope_count(&self.filter.scope) as u64,
+            });
         }
+        let file = self.snapshot.memory_count()?;
+        let scope = match &self.filter.scope {
+            Scope::All => file,
+            scope => self.snapshot.scope_count(scope)?,
+        };
+        Ok(Counts { file, scope })
     }
 
     /// Visits the memories that hold a word and pass the filter, with FTS5's bm25 for the word; answers how many hold it,
-    /// whatever the filter.
-    pub(crate) fn word(&self, word: &QueryWord, mut visit: impl FnMut(i64, f64)) -> Result<u64> {
-        let Some((loaded, selection)) = &self.resident else {
-            self.snapshot.word_matches(word, self.filter, visit)?;
-            return Ok(self.snapshot.word_frequency(word)?);
-        };
-        let mut hits = 0;
-        let everything = Filter::default();
-        self.snapshot.word_matches(word, &everything, |seq, bm25| {
-            hits += 1;
-            if loaded.admits(selection, seq) {
-                visit(seq, bm25);
-            }
+    /// whatever else the filter asks for.
+    pub(crate) fn word(&self, word: &QueryWord, mut visit: impl FnMut(i64, f64)) -> Result<Counts> {
+        let scope = &self.filter.scope;
+        let mut counts = Counts::default();
+        if let Some((loaded, selection)) = &self.resident {
+            let everything = Filter::default();
+            self.snapshot.word_matches(word, &everything, |seq, bm25| {
+                let (in_scope, admitted) = loaded.admits(selection, seq);
+                counts.file += 1;
+                counts.scope += u64::from(in_scope);
+                if admitted {
+                    visit(seq, bm25);
+                }
+            })?;
+            return Ok(counts);
+        }
+        self.snapshot.word_matches(word, self.filter, |seq, bm25| {
+            counts.scope += 1;
+            visit(seq, bm25);
         })?;
-        Ok(hits)
+        counts.file = match scope {
+            Scope::All if self.filter.is_scope_alone() => counts.scope,
+            _ => self.snapshot.word_frequency(word, &Scope::All)?,
+        };
+        if !self.filter.is_scope_alone() {
+            counts.scope = self.snapshot.word_frequency(word, scope)?;
+        }
+        Ok(counts)
     }
 
     /// The `k` memories nearest to a vector that pass the filter, and some more, with their exact cosines.

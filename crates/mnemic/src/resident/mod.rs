@@ -6,16 +6,17 @@
 //! names the rows that changed or went, whichever process did it. A snapshot that is older than the index does not use it.
 
 mod codes;
+mod nibbles;
 mod rows;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use mnemic_rank::TopK;
-use mnemic_schema::{Filter, IndexState, RecordedModel, Snapshot};
+use mnemic_schema::{Filter, IndexState, RecordedModel, Scope, Snapshot};
 
 use crate::Result;
-use crate::resident::codes::Codes;
+use crate::resident::codes::{Codes, Estimate};
 use crate::resident::rows::Rows;
 pub(crate) use crate::resident::rows::Selection;
 
@@ -27,6 +28,8 @@ pub(crate) struct Resident {
     /// Whether a recall was answered without it already: one recall alone is not worth loading it.
     asked: AtomicBool,
     loaded: RwLock<Option<Loaded>>,
+    /// Held by the thread that loads everything, which takes long; the others search the file meanwhile.
+    loading: Mutex<()>,
 }
 
 /// The index as it is at one state of the file.
@@ -53,6 +56,7 @@ impl Resident {
             budget,
             asked: AtomicBool::new(false),
             loaded: RwLock::new(None),
+            loading: Mutex::new(()),
         }
     }
 
@@ -69,8 +73,8 @@ impl Resident {
             .map_or(0, |loaded| bytes(loaded.rows.len(), loaded.codes.dims()))
     }
 
-    /// The index at the state of a snapshot; `None` inside where it is of no use: at the first recall, over its budget,
-    /// or for a snapshot older than it.
+    /// The index at the state of a snapshot; `None` where it is of no use: at the first recall, over its budget, while
+    /// another thread loads it, or for a snapshot older than it.
     pub(crate) fn follow(&self, snapshot: &Snapshot<'_>) -> Result<Option<Reading<'_>>> {
         if self.budget == 0 || !self.asked.swap(true, Ordering::Relaxed) {
             return Ok(None);
@@ -88,37 +92,68 @@ impl Resident {
                 return Ok(Some(loaded));
             }
         }
-        {
-            let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-            if !current(&loaded) {
-                let same = |known: &Loaded| known.model == model && known.state.file == state.file;
-                let known = loaded.as_ref().filter(|known| same(known));
-                if known.is_some_and(|known| {
-                    known.state.log > state.log || known.state.last_seq > state.last_seq
-                }) {
-                    return Ok(None);
-                }
-                // Taken out first: whatever fails half way leaves no index rather than a wrong one.
-                let known = loaded.take().filter(same);
-                let dims = model.as_ref().map_or(0, |model| model.dims);
-                let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
-                if bytes(count, dims) > self.budget {
-                    return Ok(None);
-                }
-                let advanced = match known {
-                    Some(known) => known.advanced(snapshot, state)?,
-                    None => None,
-                };
-                *loaded = match advanced {
-                    Some(advanced) => Some(advanced),
-                    None => Some(Loaded::whole(snapshot, state, model)?),
-                };
-            }
+        if !self.advance(snapshot, state, model.as_ref())? && !self.load(snapshot, state, model)? {
+            return Ok(None);
         }
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have taken it further, or dropped it, between the two locks.
         let usable = loaded.as_ref().is_some_and(|loaded| loaded.state == state);
         Ok(usable.then_some(loaded))
+    }
+
+    /// Takes what is loaded on to a later state of its file; whether that ends the matter: it is there, or newer already.
+    fn advance(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: IndexState,
+        model: Option<&RecordedModel>,
+    ) -> Result<bool> {
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &Loaded| known.model.as_ref() == model && known.state.file == state.file;
+        let later =
+            |known: &Loaded| known.state.log >= state.log && known.state.last_seq >= state.last_seq;
+        if loaded
+            .as_ref()
+            .is_some_and(|known| same(known) && later(known))
+        {
+            return Ok(true);
+        }
+        // Taken out first: whatever fails half way leaves no index rather than a wrong one.
+        let Some(known) = loaded.take().filter(same) else {
+            return Ok(false);
+        };
+        if !self.affords(snapshot, model)? {
+            return Ok(true);
+        }
+        *loaded = known.advanced(snapshot, state)?;
+        Ok(loaded.is_some())
+    }
+
+    /// Loads everything, with no lock that a recall waits for; `false` where another thread is at it, or it is too much.
+    fn load(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: IndexState,
+        model: Option<RecordedModel>,
+    ) -> Result<bool> {
+        let _alone = match self.loading.try_lock() {
+            Ok(alone) => alone,
+            Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+        };
+        if !self.affords(snapshot, model.as_ref())? {
+            return Ok(false);
+        }
+        let whole = Loaded::whole(snapshot, state, model)?;
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Some(whole);
+        Ok(true)
+    }
+
+    /// Whether all memories of a snapshot fit into the budget.
+    fn affords(&self, snapshot: &Snapshot<'_>, model: Option<&RecordedModel>) -> Result<bool> {
+        let dims = model.map_or(0, |model| model.dims);
+        let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
+        Ok(bytes(count, dims) <= self.budget)
     }
 }
 
@@ -198,11 +233,16 @@ impl Loaded {
         self.rows.select(snapshot, filter)
     }
 
-    /// Whether a memory passes.
-    pub(crate) fn admits(&self, selection: &Selection<'_>, seq: i64) -> bool {
-        self.rows
-            .position(seq)
-            .is_some_and(|position| selection.admits(position))
+    /// Memories of a scope.
+    pub(crate) fn scope_count(&self, scope: &Scope) -> usize {
+        self.rows.scope_count(scope)
+    }
+
+    /// Whether a memory is in the scope of a selection, and whether it passes it.
+    pub(crate) fn admits(&self, selection: &Selection<'_>, seq: i64) -> (bool, bool) {
+        self.rows.position(seq).map_or((false, false), |position| {
+            (selection.in_scope(position), selection.admits(position))
+        })
     }
 
     /// Keys among which the `k` nearest to a vector are, of those that pass: all whose score, within its error, may reach
@@ -219,35 +259,68 @@ impl Loaded {
         let Some(query) = self.codes.query(vector) else {
             return Some(Vec::new());
         };
-        // Both the k-th best and the candidate may be off.
-        let margin = 2.0 * self.codes.margin(&query);
-        let mut best = TopK::new(k);
-        let mut near: Vec<(f32, usize)> = Vec::new();
-        let floor = |best: &TopK| {
-            best.floor()
-                .map_or(f32::NEG_INFINITY, |floor| floor as f32 - margin)
-        };
+        // Whatever may reach what the k-th best reaches at least: by the coarse codes, then, of what is left, by the whole.
+        let mut reach = Reach::new(k);
         self.codes.scan(
             &query,
             |position| selection.admits(position),
-            |position, score| {
-                near.push((score, position));
-                best.push(f64::from(score), 0);
-                floor(&best)
-            },
+            |position, estimate| reach.push(position, estimate),
         );
-        let floor = floor(&best);
-        near.retain(|(score, _)| *score >= floor);
+        let mut near = Reach::new(k);
+        self.codes
+            .refine(&query, reach.into_positions(), |position, estimate| {
+                near.push(position, estimate);
+            });
+        let near: Vec<usize> = near.into_positions().collect();
         if near.len() > MOST_LOOKED_UP {
             return None;
         }
-        let key = |(_, position): (f32, usize)| self.rows.seq(position);
+        let key = |position| self.rows.seq(position);
         Some(near.into_iter().filter_map(key).collect())
     }
 
     /// When a memory was created, in microseconds.
     pub(crate) fn created(&self, seq: i64) -> Option<i64> {
         self.rows.created(self.rows.position(seq)?)
+    }
+}
+
+/// Positions that may be among the `k` best, as far as estimates tell.
+#[derive(Debug)]
+struct Reach {
+    /// Of what the estimates are at least.
+    best: TopK,
+    near: Vec<(f32, usize)>,
+}
+
+impl Reach {
+    fn new(k: usize) -> Self {
+        Self {
+            best: TopK::new(k),
+            near: Vec::new(),
+        }
+    }
+
+    /// Takes an estimate; answers what the `k`-th best so far reaches at least.
+    fn push(&mut self, position: usize, estimate: Estimate) -> f32 {
+        self.near.push((estimate.at_most(), position));
+        self.best.push(f64::from(estimate.at_least()), 0);
+        self.floor()
+    }
+
+    fn floor(&self) -> f32 {
+        self.best
+            .floor()
+            .map_or(f32::NEG_INFINITY, |floor| floor as f32)
+    }
+
+    fn into_positions(self) -> impl Iterator<Item = usize> {
+        let floor = self.floor();
+        let reaches = self
+            .near
+            .into_iter()
+            .filter(move |(most, _)| *most >= floor);
+        reaches.map(|(_, position)| position)
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Rows {
     projects: Vec<u32>,
     created: Vec<i64>,
     names: HashMap<String, u32>,
+    /// Memories of each project by its number, the global ones first.
+    counts: Vec<usize>,
     dead: usize,
 }
 
@@ -60,6 +62,7 @@ impl Rows {
     /// Adds a row after all others.
     pub(crate) fn push(&mut self, row: &IndexRow) {
         let project = self.number(row.project.as_deref());
+        self.count(project, 1);
         self.seqs.push(row.seq);
         self.projects.push(project);
         self.created.push(row.created_at.as_micros());
@@ -78,10 +81,41 @@ impl Rows {
             } else if *project == DEAD && number != DEAD {
                 self.dead -= 1;
             }
-            *project = number;
+            let before = std::mem::replace(project, number);
             if let Some(row) = row {
                 *created = row.created_at.as_micros();
             }
+            self.count(before, -1);
+            self.count(number, 1);
+        }
+    }
+
+    /// Counts memories of a project, by its number, in or out.
+    fn count(&mut self, number: u32, change: isize) {
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        if number == DEAD {
+            return;
+        }
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        if let Some(count) = self.counts.get_mut(place) {
+            *count = count.saturating_add_signed(change);
+        }
+    }
+
+    /// Memories of a scope.
+    pub(crate) fn scope_count(&self, scope: &Scope) -> usize {
+        let of = |number: u32| {
+            let place = usize::try_from(number).unwrap_or(usize::MAX);
+            self.counts.get(place).copied().unwrap_or(0)
+        };
+        let project = |project: &String| self.names.get(project).map_or(0, |number| of(*number));
+        match scope {
+            Scope::Global => of(GLOBAL),
+            Scope::Project(name) => project(name),
+            Scope::ProjectAndGlobal(name) => of(GLOBAL) + project(name),
+            _ => self.live(),
         }
     }
 
@@ -174,21 +208,24 @@ pub(crate) struct Selection<'a> {
 }
 
 impl Selection<'_> {
+    /// Whether the memory at a position is there and in the scope.
+    #[inline(always)]
+    pub(crate) fn in_scope(&self, position: usize) -> bool {
+        let [one, other] = self.projects;
+        self.rows.projects.get(position).is_some_and(|project| {
+            (*project == one || *project == other || self.any_project) && *project != DEAD
+        })
+    }
+
     /// Whether the memory at a position is there and passes.
     #[inline(always)]
     pub(crate) fn admits(&self, position: usize) -> bool {
-        let row = self
-            .rows
-            .projects
-            .get(position)
-            .zip(self.rows.created.get(position));
-        let Some((project, created)) = row else {
-            return false;
-        };
-        let [one, other] = self.projects;
-        (*project == one || *project == other || self.any_project)
-            && *project != DEAD
-            && (self.since..self.before).contains(created)
+        self.in_scope(position)
+            && self
+                .rows
+                .created
+                .get(position)
+                .is_some_and(|created| (self.since..self.before).contains(created))
             && self
                 .marked
                 .as_ref()

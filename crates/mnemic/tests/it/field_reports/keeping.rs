@@ -598,9 +598,10 @@ fn a31_a_backup_has_what_the_log_holds() {
     let copy = builder().open(&to).unwrap();
     sound(&copy);
     assert_eq!(copy.health().unwrap().memories, 100);
+    let recall = Recall::new("item 42").now("2026-06-01".parse().unwrap());
     assert_eq!(
-        copy.recall("item 42").unwrap(),
-        memory.recall("item 42").unwrap()
+        copy.recall(recall.clone()).unwrap(),
+        memory.recall(recall).unwrap()
     );
     let error = memory.backup(&to).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
