@@ -173,48 +173,75 @@ fn over_its_budget_it_is_not_there() {
 }
 
 /// A file of many projects, asked within one, answers as a file of that project alone would: nothing starves.
+/// Whatever else is in the file: the same memories, in the same order, with the same scores, by words and by vectors, from
+/// the index and from the file, with other filters and without.
 #[test]
 fn a_scope_is_a_store_of_its_own() {
-    let pooled = builder().open_in_memory().unwrap();
-    let projects = ["a", "b", "c", "d"];
-    let text = |project: &str, i: usize| format!("w{} x{} {project}{i}", i % 17, i % 29);
-    for project in projects {
-        let rows = (0..200).map(|i| {
-            NewMemory::new(text(project, i))
-                .project(project)
-                .created_at(time("2026-01-01"))
-        });
-        pooled.store_all(rows).unwrap();
-    }
-    for project in projects {
-        let alone = builder().open_in_memory().unwrap();
-        alone
-            .store_all((0..200).map(|i| {
-                NewMemory::new(text(project, i))
-                    .project(project)
-                    .created_at(time("2026-01-01"))
-            }))
-            .unwrap();
-        for i in 0..20 {
-            let recall = Recall::new(format!("w{i} x{}", i + 3))
-                .project(project)
-                .preset(Preset::vector_only())
-                .now(time("2026-02-01"));
-            let cosines = |memory: &Memory| -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pooled.db");
+    let plain = builder().index_budget(0).open(&path).unwrap();
+    // What is rare in one project is common in another. All are of the same length, a project's name counted, as the
+    // average length is the file's.
+    let memories = |number: usize| {
+        (0..200).map(move |i| {
+            let one_more = if number == 0 { "more" } else { "" };
+            let (w, x) = (i % (3 + 5 * number), i % (40 - 9 * number));
+            let words = format!("w{w} x{x} y{i} {one_more}");
+            let memory = NewMemory::new(words).created_at(time("2026-01-01"));
+            let memory = if i % 3 == 0 {
+                memory.tags(["third"])
+            } else {
+                memory.tags(["other"])
+            };
+            if number == 0 {
                 memory
-                    .recall(recall.clone())
-                    .unwrap()
-                    .iter()
-                    .map(|hit| hit.signals.cosine.unwrap())
+            } else {
+                memory.project(format!("p{number}"))
+            }
+        })
+    };
+    for number in 0..4 {
+        plain.store_all(memories(number)).unwrap();
+    }
+    let indexed = builder().open(&path).unwrap();
+    indexed.recall("the first recall reads the file").unwrap();
+    for number in 0..4 {
+        let alone = builder().open_in_memory().unwrap();
+        alone.store_all(memories(number)).unwrap();
+        for i in 0..24 {
+            let recall = Recall::new(format!("w{i} x{} y{}", i + 3, 7 * i)).now(time("2026-02-01"));
+            let recall = if number == 0 {
+                recall
+            } else {
+                recall.project(format!("p{number}"))
+            };
+            let recall = if i % 2 == 0 {
+                recall
+            } else {
+                recall.tags_any(["third"])
+            };
+            let recall = match i % 3 {
+                0 => recall,
+                1 => recall.preset(Preset::word_only()),
+                _ => recall.preset(Preset::vector_only()),
+            };
+            let hits = |memory: &Memory| -> Vec<(String, f64)> {
+                let hits = memory.recall(recall.clone()).unwrap();
+                hits.into_iter()
+                    .map(|hit| (hit.memory.content, hit.score))
                     .collect()
             };
-            let (pooled, alone) = (cosines(&pooled), cosines(&alone));
-            assert_eq!(pooled.len(), 10);
-            for (a, b) in pooled.iter().zip(&alone) {
-                assert!((a - b).abs() < 1e-6, "{pooled:?} {alone:?}");
+            let expected = hits(&alone);
+            for pooled in [hits(&plain), hits(&indexed)] {
+                let scores = expected.iter().zip(&pooled);
+                assert_eq!(pooled.len(), expected.len(), "{recall:?}");
+                for ((_, a), (_, b)) in scores {
+                    assert!((a - b).abs() < 1e-9, "{recall:?} {expected:?} {pooled:?}");
+                }
             }
         }
     }
+    assert!(indexed.health().unwrap().index_bytes > 0);
 }
 
 /// Another file put in the place of the one that is read: the index knows nothing of it, and no project leaks.
