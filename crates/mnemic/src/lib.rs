@@ -7,6 +7,7 @@ mod error;
 mod filter;
 mod memory;
 mod recall;
+mod reembed;
 mod resident;
 mod timeline;
 mod types;
@@ -33,7 +34,7 @@ pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;
 pub use types::{
-    BackupReport, Deleted, Health, MemoryUpdate, NewMemory, Pruned, RepairReport, Stored,
-    StoredMemory,
+    Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, MemoryUpdate, NewMemory,
+    Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,
 };
 pub use write::Prune;

@@ -1,7 +1,7 @@
 //! The handle: one writing connection, a few reading ones, the model. The verbs are in the modules named after them.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use mnemic_embed::Embedder;
 use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
@@ -41,8 +41,18 @@ struct Inner {
     writer: Option<Mutex<Store>>,
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
-    embedder: Option<Arc<dyn Embedder>>,
+    models: RwLock<Models>,
+    /// Held by the thread that embeds the file again.
+    reembedding: Mutex<()>,
     resident: Resident,
+}
+
+/// The model of a handle and its clones.
+#[derive(Debug)]
+struct Models {
+    current: Option<Arc<dyn Embedder>>,
+    /// The one that the file goes over to while it is embedded again.
+    next: Option<Arc<dyn Embedder>>,
 }
 
 /// Reading connections kept for the next reader; more are opened at need and closed after use.
@@ -109,14 +119,78 @@ impl Memory {
                 writer,
                 readers,
                 idle: Mutex::new(idle),
-                embedder,
+                models: RwLock::new(Models {
+                    current: embedder,
+                    next: None,
+                }),
+                reembedding: Mutex::new(()),
                 resident: Resident::new(index_budget),
             }),
         })
     }
 
-    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
-        self.inner.embedder.as_deref()
+    pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
+        let models = self.inner.models.read();
+        models
+            .unwrap_or_else(PoisonError::into_inner)
+            .current
+            .clone()
+    }
+
+    /// Runs a job with this handle's model; once more, with the new one, where the file went over to it meanwhile.
+    pub(crate) fn with_model<T>(
+        &self,
+        job: impl Fn(Option<&dyn Embedder>) -> Result<T>,
+    ) -> Result<T> {
+        let current = self.embedder();
+        let answer = job(current.as_deref());
+        match answer {
+            Err(error) if error.kind() == ErrorKind::ModelMismatch => {
+                match self.model_after(current.as_ref()) {
+                    Some(next) => job(Some(&*next)),
+                    None => Err(error),
+                }
+            }
+            answer => answer,
+        }
+    }
+
+    /// The model that this handle has gone over to since it had `before`, or is going over to.
+    fn model_after(&self, before: Option<&Arc<dyn Embedder>>) -> Option<Arc<dyn Embedder>> {
+        let models = self
+            .inner
+            .models
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let is_new =
+            |now: &&Arc<dyn Embedder>| before.is_none_or(|before| !Arc::ptr_eq(before, now));
+        models
+            .current
+            .as_ref()
+            .filter(is_new)
+            .or(models.next.as_ref())
+            .cloned()
+    }
+
+    /// Lets this handle and its clones use a model as soon as the file does, until the guard is dropped. One thread at a
+    /// time.
+    pub(crate) fn go_over_to(&self, next: Arc<dyn Embedder>) -> Result<GoingOver<'_>> {
+        let alone = match self.inner.reembedding.try_lock() {
+            Ok(alone) => alone,
+            Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::new(
+                    ErrorKind::Busy,
+                    "another thread is re-embedding by this handle",
+                ));
+            }
+        };
+        let models = &self.inner.models;
+        models.write().unwrap_or_else(PoisonError::into_inner).next = Some(next);
+        Ok(GoingOver {
+            models,
+            _alone: alone,
+        })
     }
 
     pub(crate) fn resident(&self) -> &Resident {
@@ -176,6 +250,32 @@ impl Memory {
         } else {
             self.with_reader(job)
         }
+    }
+}
+
+/// A handle whose file is embedded again. Dropped, it keeps the model it had.
+#[derive(Debug)]
+pub(crate) struct GoingOver<'a> {
+    models: &'a RwLock<Models>,
+    _alone: MutexGuard<'a, ()>,
+}
+
+impl GoingOver<'_> {
+    /// The file has gone over: so does the handle.
+    pub(crate) fn arrive(self) {
+        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = models.next.take() {
+            models.current = Some(next);
+        }
+    }
+}
+
+impl Drop for GoingOver<'_> {
+    fn drop(&mut self) {
+        self.models
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next = None;
     }
 }
 

@@ -8,6 +8,7 @@ mod source;
 
 use std::collections::HashMap;
 
+use mnemic_embed::Embedder;
 use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
 use mnemic_schema::{Filter, QueryWord, RowKey, Snapshot, Timestamp, query_words};
 
@@ -53,12 +54,17 @@ impl Memory {
     /// ```
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
         let recall: Recall = recall.into();
+        self.with_model(|embedder| self.recall_by(&recall, embedder))
+    }
+
+    /// Recall by a model, or by words alone.
+    fn recall_by(&self, recall: &Recall, embedder: Option<&dyn Embedder>) -> Result<Vec<Hit>> {
         let words = query_words(&recall.query);
         if words.is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
         // Before the snapshot, so that a slow model keeps nothing open.
-        let vector = match self.embedder() {
+        let vector = match embedder {
             Some(embedder) if recall.preset.vector_weight > 0.0 => {
                 embedding::query(embedder, beginning(&recall.query))?
             }
@@ -72,7 +78,7 @@ impl Memory {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
             }
-            let vector = match (self.embedder(), &vector) {
+            let vector = match (embedder, &vector) {
                 (Some(embedder), Some(vector)) if space_of(snapshot, embedder)? => {
                     Some(vector.clone())
                 }
@@ -81,7 +87,7 @@ impl Memory {
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
-            let mut legs = search(&source, &recall, &words, vector)?;
+            let mut legs = search(&source, recall, &words, vector)?;
             let mut scored = score(snapshot, &source, &recall.preset, &mut legs, now)?;
             scored.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));

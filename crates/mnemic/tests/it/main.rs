@@ -8,10 +8,12 @@
 )]
 
 mod concurrency;
+mod erase;
 mod errors;
 mod field_reports;
 mod index;
 mod model_store;
 mod ranking;
+mod reembed;
 mod support;
 mod verbs;
