@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -24,8 +25,8 @@ pub struct Restored {
 }
 
 /// Puts the memory of a backup in the place of a file: the backup is read (and left as it is), copied beside the target,
-/// brought to the newest schema and checked; the file that is there gets another name beside its own
-/// (`agent.before-restore.db`, `agent.before-restore-2.db`, …); then the copy takes its name.
+/// brought to the newest schema and checked; the file that is there is copied beside itself
+/// (`agent.before-restore.db`, `agent.before-restore-2.db`, …); then the restored one takes its name.
 ///
 /// # Errors
 /// The target is as it was then. [`SchemaError::Busy`] where it is open, in this process or another: close it first. (A
@@ -54,7 +55,7 @@ pub fn restore(from: &Path, to: &Path, options: OpenOptions) -> Result<Restored,
         None
     };
     let kept = match present {
-        Some(present) => Some(present.give_way(copy).map_err(io)?),
+        Some(present) => Some(present.give_way(copy)?),
         None => {
             copy.persist_noclobber(&target)
                 .map_err(|error| io(error.error))?;
@@ -127,12 +128,16 @@ impl Present {
         };
         let locked = connect(path, flags, options).and_then(|connection| {
             migrate::inspect(&connection, path, SCHEMA_VERSION)?;
-            // Merges the log and removes it, and fails while any other connection has the file open.
+            // Merges the log and removes it, and fails while any other connection has the file open. The lock is then kept
+            // without a transaction, as pages are not copied out of one that writes.
             connection
                 .pragma_update_and_check(None, "journal_mode", "DELETE", |row| {
                     row.get::<_, String>(0)
                 })
-                .and_then(|_| connection.execute_batch("BEGIN EXCLUSIVE"))
+                .and_then(|_| {
+                    connection
+                        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+                })
                 .doing("restoring (the file that is there is open: close it everywhere first)")?;
             Ok(connection)
         });
@@ -148,26 +153,45 @@ impl Present {
         })
     }
 
-    /// Gives the file another name and the copy its own; answers the other name.
-    fn give_way(mut self, copy: TempPath) -> std::io::Result<PathBuf> {
+    /// Copies the file to another name and puts the restored one in its place; answers the other name.
+    fn give_way(mut self, restored: TempPath) -> Result<PathBuf, SchemaError> {
         let kept = self.kept_as();
-        if cfg!(windows) {
-            // A file that is open cannot be renamed there.
-            self.lock = None;
+        let io = |source| SchemaError::Io {
+            doing: "keeping the file that is there as",
+            path: kept.clone(),
+            source,
+        };
+        // A copy and not a second name, which would leave one file under both where the process dies between.
+        let folder = kept.parent().unwrap_or(Path::new(""));
+        let copy = NamedTempFile::with_prefix_in(".restore-", folder)
+            .map_err(io)?
+            .into_temp_path();
+        match &self.lock {
+            Some(lock) => copy_pages(lock, &copy)?,
+            None => drop(std::fs::copy(&self.path, &copy).map_err(io)?),
         }
-        // A damaged file may have left its log and its journal, which would be taken for the copy's.
+        std::fs::File::open(&copy)
+            .and_then(|copy| copy.sync_all())
+            .map_err(io)?;
+        copy.persist_noclobber(&kept)
+            .map_err(|error| io(error.error))?;
+        // What a damaged file left beside it would be taken for the new one's.
         for suffix in ["-wal", "-journal"] {
             if beside(&self.path, suffix).exists() {
-                std::fs::rename(beside(&self.path, suffix), beside(&kept, suffix))?;
+                std::fs::rename(beside(&self.path, suffix), beside(&kept, suffix)).map_err(io)?;
             }
         }
         let _ = std::fs::remove_file(beside(&self.path, "-shm"));
-        // With two names for a moment, so that there is never none; where the disk knows no second names, one after the
-        // other.
-        if std::fs::hard_link(&self.path, &kept).is_err() {
-            std::fs::rename(&self.path, &kept)?;
+        if cfg!(windows) {
+            // A file that is open cannot be replaced there.
+            self.lock = None;
         }
-        copy.persist(&self.path).map_err(|error| error.error)?;
+        let put = restored.persist(&self.path);
+        put.map_err(|error| SchemaError::Io {
+            doing: "restoring to",
+            path: self.path.clone(),
+            source: error.error,
+        })?;
         Ok(kept)
     }
 
@@ -192,5 +216,63 @@ impl Present {
             number += 1;
         }
         name(number)
+    }
+}
+
+/// Copies every page that a connection sees, the damaged ones too, while it keeps its lock.
+fn copy_pages(from: &Connection, to: &Path) -> Result<(), SchemaError> {
+    let doing = "keeping the file that is there";
+    let mut to = Connection::open(to).doing(doing)?;
+    let backup = Backup::new(from, &mut to).doing(doing)?;
+    let answer = backup.step(-1).doing(doing)?;
+    if answer == StepResult::Done {
+        return Ok(());
+    }
+    Err(SchemaError::Io {
+        doing,
+        path: PathBuf::from(from.path().unwrap_or_default()),
+        source: std::io::Error::other(format!("the copy did not end: {answer:?}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From the moment of the lock on, nobody else may write to the file that gives way, nor begin to read it.
+    #[test]
+    fn the_file_that_gives_way_is_locked_without_a_transaction() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let options = OpenOptions {
+            busy_timeout: Duration::ZERO,
+            ..OpenOptions::default()
+        };
+        drop(Store::open(&path, options).unwrap());
+        let present = Present::lock(&path, options).unwrap();
+        let error = Store::open(&path, options).unwrap_err();
+        assert!(matches!(error, SchemaError::Busy { .. }), "{error:?}");
+        assert!(present.lock.as_ref().unwrap().is_autocommit());
+        let copy = folder.path().join("copy.db");
+        copy_pages(present.lock.as_ref().unwrap(), &copy).unwrap();
+        assert!(
+            Store::open(&path, options).is_err(),
+            "copying keeps the lock"
+        );
+        drop(present);
+        assert!(
+            Store::open(&path, options)
+                .unwrap()
+                .check()
+                .unwrap()
+                .is_ok()
+        );
+        assert!(
+            Store::open(&copy, options)
+                .unwrap()
+                .check()
+                .unwrap()
+                .is_ok()
+        );
     }
 }

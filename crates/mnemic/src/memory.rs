@@ -1,7 +1,7 @@
 //! The handle: one writing connection, a few reading ones, the model. The verbs are in the modules named after them.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use mnemic_embed::Embedder;
 use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
@@ -53,6 +53,8 @@ struct Models {
     current: Option<Arc<dyn Embedder>>,
     /// The one that the file goes over to while it is embedded again.
     next: Option<Arc<dyn Embedder>>,
+    /// How often one of them was changed.
+    changes: u64,
 }
 
 /// Reading connections kept for the next reader; more are opened at need and closed after use.
@@ -122,6 +124,7 @@ impl Memory {
                 models: RwLock::new(Models {
                     current: embedder,
                     next: None,
+                    changes: 0,
                 }),
                 reembedding: Mutex::new(()),
                 resident: Resident::new(index_budget),
@@ -130,46 +133,47 @@ impl Memory {
     }
 
     pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
-        let models = self.inner.models.read();
-        models
-            .unwrap_or_else(PoisonError::into_inner)
-            .current
-            .clone()
+        self.models().current.clone()
     }
 
-    /// Runs a job with this handle's model; once more, with the new one, where the file went over to it meanwhile.
+    /// Runs a job with this handle's model; again, with the one that the file has, where it went over to another meanwhile.
     pub(crate) fn with_model<T>(
         &self,
         job: impl Fn(Option<&dyn Embedder>) -> Result<T>,
     ) -> Result<T> {
-        let current = self.embedder();
-        let answer = job(current.as_deref());
-        match answer {
-            Err(error) if error.kind() == ErrorKind::ModelMismatch => {
-                match self.model_after(current.as_ref()) {
-                    Some(next) => job(Some(&*next)),
-                    None => Err(error),
+        let mut right = None;
+        // It may go over again while the job runs; not for ever.
+        for _ in 0..16 {
+            let changes = self.models().changes;
+            let model = right.take().or_else(|| self.embedder());
+            match job(model.as_deref()) {
+                Err(error) if error.kind() == ErrorKind::ModelMismatch => {
+                    right = self.model_of_the_file()?;
+                    if right.is_none() && self.models().changes == changes {
+                        return Err(error);
+                    }
                 }
+                answer => return answer,
             }
-            answer => answer,
         }
+        job(self.embedder().as_deref())
     }
 
-    /// The model that this handle has gone over to since it had `before`, or is going over to.
-    fn model_after(&self, before: Option<&Arc<dyn Embedder>>) -> Option<Arc<dyn Embedder>> {
-        let models = self
-            .inner
-            .models
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let is_new =
-            |now: &&Arc<dyn Embedder>| before.is_none_or(|before| !Arc::ptr_eq(before, now));
-        models
-            .current
-            .as_ref()
-            .filter(is_new)
-            .or(models.next.as_ref())
-            .cloned()
+    fn models(&self) -> RwLockReadGuard<'_, Models> {
+        let models = self.inner.models.read();
+        models.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model that the file records, where this handle has it or is going over to it.
+    fn model_of_the_file(&self) -> Result<Option<Arc<dyn Embedder>>> {
+        let known = {
+            let models = self.models();
+            [models.current.clone(), models.next.clone()]
+        };
+        let recorded = self.read(|snapshot| Ok(snapshot.recorded_model()?))?;
+        let recorded = recorded.map(model_of);
+        let mut known = known.into_iter().flatten();
+        Ok(known.find(|model| recorded.as_ref() == Some(model.model())))
     }
 
     /// Lets this handle and its clones use a model as soon as the file does, until the guard is dropped. One thread at a
@@ -186,7 +190,7 @@ impl Memory {
             }
         };
         let models = &self.inner.models;
-        models.write().unwrap_or_else(PoisonError::into_inner).next = Some(next);
+        change(models, |models| models.next = Some(next));
         Ok(GoingOver {
             models,
             _alone: alone,
@@ -263,20 +267,20 @@ pub(crate) struct GoingOver<'a> {
 impl GoingOver<'_> {
     /// The file has gone over: so does the handle.
     pub(crate) fn arrive(self) {
-        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(next) = models.next.take() {
-            models.current = Some(next);
-        }
+        change(self.models, |models| models.current = models.next.take());
     }
 }
 
 impl Drop for GoingOver<'_> {
     fn drop(&mut self) {
-        self.models
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .next = None;
+        change(self.models, |models| models.next = None);
     }
+}
+
+fn change(models: &RwLock<Models>, by: impl FnOnce(&mut Models)) {
+    let mut models = models.write().unwrap_or_else(PoisonError::into_inner);
+    models.changes += 1;
+    by(&mut models);
 }
 
 /// Whether the file has vectors that the embedder's may be compared with; an error where it has others.
