@@ -50,9 +50,13 @@ impl Rows {
     }
 
     pub(crate) fn position(&self, seq: i64) -> Option<usize> {
-        // Keys are dense but for deletions: the guess is right where nothing before was deleted.
-        let first = self.seqs.first()?;
+        // Keys are dense but for deletions: where none is missing there is nothing to look up.
+        let (first, last) = (self.seqs.first()?, self.seqs.last()?);
         let guess = usize::try_from(seq.checked_sub(*first)?).ok()?;
+        let span = usize::try_from(last.checked_sub(*first)?).ok()?;
+        if span + 1 == self.seqs.len() {
+            return (guess <= span).then_some(guess);
+        }
         if self.seqs.get(guess) == Some(&seq) {
             return Some(guess);
         }
@@ -148,6 +152,7 @@ impl Rows {
             projects,
             since: micros(filter.since).unwrap_or(i64::MIN),
             before: micros(filter.until).unwrap_or(i64::MAX),
+            any_time: filter.since.is_none() && filter.until.is_none(),
             marked: self.mark(snapshot, filter)?,
         })
     }
@@ -204,6 +209,7 @@ pub(crate) struct Selection<'a> {
     projects: [u32; 2],
     since: i64,
     before: i64,
+    any_time: bool,
     marked: Option<Bits>,
 }
 
@@ -212,6 +218,9 @@ impl Selection<'_> {
     #[inline(always)]
     pub(crate) fn in_scope(&self, position: usize) -> bool {
         let [one, other] = self.projects;
+        if self.any_project && self.rows.dead == 0 {
+            return position < self.rows.len();
+        }
         self.rows.projects.get(position).is_some_and(|project| {
             (*project == one || *project == other || self.any_project) && *project != DEAD
         })
@@ -221,11 +230,12 @@ impl Selection<'_> {
     #[inline(always)]
     pub(crate) fn admits(&self, position: usize) -> bool {
         self.in_scope(position)
-            && self
-                .rows
-                .created
-                .get(position)
-                .is_some_and(|created| (self.since..self.before).contains(created))
+            && (self.any_time
+                || self
+                    .rows
+                    .created
+                    .get(position)
+                    .is_some_and(|created| (self.since..self.before).contains(created)))
             && self
                 .marked
                 .as_ref()
