@@ -20,6 +20,7 @@ mod structure;
 mod tags;
 mod text;
 mod timestamp;
+mod words;
 mod write;
 
 pub use check::CheckReport;
@@ -33,4 +34,5 @@ pub use repair::RepairReport;
 pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey};
 pub use text::{MAX_QUERY_WORDS, QueryWord, fold, index_text, index_text_version, query_words};
 pub use timestamp::{Timestamp, TimestampError};
+pub use words::{Token, Tokenizer};
 pub use write::WriteTransaction;

@@ -13,6 +13,7 @@ use crate::extension;
 use crate::frozen::{FileIdentity, Frozen};
 use crate::migrate::{self, FileState, SCHEMA_VERSION};
 use crate::read::Snapshot;
+use crate::words;
 use crate::write::WriteTransaction;
 
 /// What a commit survives.
@@ -98,6 +99,7 @@ impl Store {
         }
         write_ahead_log(&connection, options.busy_timeout)?;
         migrate::migrate(&mut connection, &path)?;
+        words::prepare(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -118,6 +120,7 @@ impl Store {
             Connection::open_in_memory().doing("opening a memory without a file")?;
         set_up(&connection, options)?;
         migrate::migrate(&mut connection, Path::new(":memory:"))?;
+        words::prepare(&connection)?;
         Ok(Self {
             connection,
             path: None,
@@ -162,6 +165,7 @@ impl Store {
                 });
             }
         }
+        words::prepare(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -254,6 +258,7 @@ impl Store {
             self.identity = FileIdentity::of(path);
             self.reopened += 1;
             let (connection, frozen) = connect_read_only(path, self.options)?;
+            words::prepare(&connection)?;
             self.connection = connection;
             self.frozen = frozen;
         }
@@ -351,8 +356,10 @@ impl Readers {
                 path: self.path.clone(),
             });
         }
+        let connection = connect(&self.path, flags, self.options)?;
+        words::prepare(&connection)?;
         Ok(Store {
-            connection: connect(&self.path, flags, self.options)?,
+            connection,
             path: Some(self.path.clone()),
             options: self.options,
             writable: false,

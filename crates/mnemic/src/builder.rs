@@ -72,7 +72,7 @@ impl MemoryBuilder {
         self
     }
 
-    /// Most bytes of memory for the index that recall keeps in memory from the second recall on: about 410 bytes a memory
+    /// Most bytes of memory for the index that recall keeps in memory from the second recall on: about 425 bytes a memory
     /// with vectors of 384 numbers. Where it would need more, or with 0, recall searches the file itself: the answers are
     /// the same, many times slower for many memories. Default: 1 GiB.
     pub fn index_budget(mut self, bytes: u64) -> Self {

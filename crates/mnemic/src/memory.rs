@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mnemic_embed::Embedder;
-use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
+use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
@@ -43,6 +43,8 @@ struct Inner {
     readers: Option<Readers>,
     embedder: Option<Arc<dyn Embedder>>,
     resident: Resident,
+    /// Made at the first recall.
+    tokenizer: Mutex<Option<Tokenizer>>,
 }
 
 /// Reading connections kept for the next reader; more are opened at need and closed after use.
@@ -111,6 +113,7 @@ impl Memory {
                 idle: Mutex::new(idle),
                 embedder,
                 resident: Resident::new(index_budget),
+                tokenizer: Mutex::default(),
             }),
         })
     }
@@ -121,6 +124,19 @@ impl Memory {
 
     pub(crate) fn resident(&self) -> &Resident {
         &self.inner.resident
+    }
+
+    /// The words of a question as the word index writes them.
+    pub(crate) fn tokens(&self, words: &[QueryWord]) -> Result<Vec<Token>> {
+        let mut tokenizer = lock(&self.inner.tokenizer);
+        // Put back only where it worked: after a failure the next question makes a new one.
+        let mut ready = match tokenizer.take() {
+            Some(ready) => ready,
+            None => Tokenizer::new()?,
+        };
+        let tokens = ready.tokens(words)?;
+        *tokenizer = Some(ready);
+        Ok(tokens)
     }
 
     /// Reads one snapshot. `reading` may be run twice (see [`Store::read`]).

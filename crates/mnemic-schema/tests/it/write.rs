@@ -297,9 +297,14 @@ fn everything(store: &mut Store) -> (Vec<String>, Vec<(i64, f64)>, usize) {
 
 fn found_exactly(store: &mut Store, word: &str, seq: i64) -> usize {
     let mut hits = Vec::new();
-    let word = mnemic_schema::query_words(word).remove(0);
+    let words = mnemic_schema::query_words(word);
+    let token = mnemic_schema::Tokenizer::new()
+        .unwrap()
+        .tokens(&words)
+        .unwrap()
+        .remove(0);
     store
-        .read(|s| s.word_matches(&word, &Filter::default(), |seq, _| hits.push(seq)))
+        .read(|s| s.occurrences(&token, &Filter::default(), |seq, _| hits.push(seq)))
         .unwrap();
     assert_eq!(hits, [seq]);
     hits.len()

@@ -9,7 +9,7 @@ mod source;
 use std::collections::HashMap;
 
 use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
-use mnemic_schema::{Filter, QueryWord, RowKey, Snapshot, Timestamp, query_words};
+use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
 use crate::embedding;
@@ -64,6 +64,7 @@ impl Memory {
             }
             _ => None,
         };
+        let words = self.tokens(&words)?;
         let now = recall.now.unwrap_or_else(Timestamp::now);
         let mut attempts = 0;
         self.read(|snapshot| {
@@ -121,7 +122,7 @@ impl Scored {
 fn search(
     source: &Source<'_>,
     recall: &Recall,
-    words: &[QueryWord],
+    words: &[Token],
     vector: Option<Vec<f32>>,
 ) -> Result<Vec<Box<dyn Leg>>> {
     let preset = &recall.preset;

@@ -14,9 +14,18 @@ pub(crate) struct Rows {
     projects: Vec<u32>,
     created: Vec<i64>,
     names: HashMap<String, u32>,
-    /// Memories of each project by its number, the global ones first.
-    counts: Vec<usize>,
+    /// In tokens.
+    lengths: Vec<u32>,
+    /// Of each project by its number, the global ones first.
+    totals: Vec<Totals>,
     dead: usize,
+}
+
+/// What the memories of a project come to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    memories: u64,
+    tokens: u64,
 }
 
 const GLOBAL: u32 = 0;
@@ -24,7 +33,7 @@ const DEAD: u32 = u32::MAX;
 
 impl Rows {
     /// Bytes of memory for one row, its place in the lists included; a project's name is kept once.
-    pub(crate) const BYTES_EACH: usize = size_of::<i64>() + size_of::<u32>() + size_of::<i64>();
+    pub(crate) const BYTES_EACH: usize = 2 * size_of::<i64>() + 2 * size_of::<u32>();
 
     /// Positions, those of memories that are gone included.
     pub(crate) fn len(&self) -> usize {
@@ -49,6 +58,10 @@ impl Rows {
         self.created.get(position).copied()
     }
 
+    pub(crate) fn length(&self, position: usize) -> u32 {
+        self.lengths.get(position).copied().unwrap_or(0)
+    }
+
     pub(crate) fn position(&self, seq: i64) -> Option<usize> {
         // Keys are dense but for deletions: where none is missing there is nothing to look up.
         let (first, last) = (self.seqs.first()?, self.seqs.last()?);
@@ -66,8 +79,9 @@ impl Rows {
     /// Adds a row after all others.
     pub(crate) fn push(&mut self, row: &IndexRow) {
         let project = self.number(row.project.as_deref());
-        self.count(project, 1);
+        self.count(project, row.length, true);
         self.seqs.push(row.seq);
+        self.lengths.push(row.length);
         self.projects.push(project);
         self.created.push(row.created_at.as_micros());
     }
@@ -75,51 +89,70 @@ impl Rows {
     /// Replaces what is known of a row; `None` where it is gone.
     pub(crate) fn set(&mut self, position: usize, row: Option<&IndexRow>) {
         let number = row.map_or(DEAD, |row| self.number(row.project.as_deref()));
-        let slot = self
-            .projects
-            .get_mut(position)
-            .zip(self.created.get_mut(position));
-        if let Some((project, created)) = slot {
-            if *project != DEAD && number == DEAD {
-                self.dead += 1;
-            } else if *project == DEAD && number != DEAD {
-                self.dead -= 1;
-            }
-            let before = std::mem::replace(project, number);
-            if let Some(row) = row {
-                *created = row.created_at.as_micros();
-            }
-            self.count(before, -1);
-            self.count(number, 1);
+        let (Some(project), Some(created), Some(length)) = (
+            self.projects.get_mut(position),
+            self.created.get_mut(position),
+            self.lengths.get_mut(position),
+        ) else {
+            return;
+        };
+        if *project != DEAD && number == DEAD {
+            self.dead += 1;
+        } else if *project == DEAD && number != DEAD {
+            self.dead -= 1;
         }
+        let before = (*project, *length);
+        *project = number;
+        if let Some(row) = row {
+            *created = row.created_at.as_micros();
+            *length = row.length;
+        }
+        let (now, length) = (number, *length);
+        self.count(before.0, before.1, false);
+        self.count(now, length, true);
     }
 
-    /// Counts memories of a project, by its number, in or out.
-    fn count(&mut self, number: u32, change: isize) {
-        let place = usize::try_from(number).unwrap_or(usize::MAX);
+    /// Counts a memory of a project, by its number, in or out.
+    fn count(&mut self, number: u32, length: u32, enters: bool) {
         if number == DEAD {
             return;
         }
-        if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        if place >= self.totals.len() {
+            self.totals.resize(place + 1, Totals::default());
         }
-        if let Some(count) = self.counts.get_mut(place) {
-            *count = count.saturating_add_signed(change);
+        if let Some(totals) = self.totals.get_mut(place) {
+            let length = u64::from(length);
+            if enters {
+                totals.memories += 1;
+                totals.tokens += length;
+            } else {
+                totals.memories = totals.memories.saturating_sub(1);
+                totals.tokens = totals.tokens.saturating_sub(length);
+            }
         }
     }
 
-    /// Memories of a scope.
-    pub(crate) fn scope_count(&self, scope: &Scope) -> usize {
+    /// How many memories a scope has, and how many tokens they have together.
+    pub(crate) fn scope_lengths(&self, scope: &Scope) -> (u64, u64) {
         let of = |number: u32| {
             let place = usize::try_from(number).unwrap_or(usize::MAX);
-            self.counts.get(place).copied().unwrap_or(0)
+            let totals = self.totals.get(place).copied().unwrap_or_default();
+            (totals.memories, totals.tokens)
         };
-        let project = |project: &String| self.names.get(project).map_or(0, |number| of(*number));
+        let project = |name: &String| self.names.get(name).map_or((0, 0), |number| of(*number));
+        let sum = |(a, x): (u64, u64), (b, y): (u64, u64)| (a + b, x + y);
         match scope {
             Scope::Global => of(GLOBAL),
             Scope::Project(name) => project(name),
-            Scope::ProjectAndGlobal(name) => of(GLOBAL) + project(name),
-            _ => self.live(),
+            Scope::ProjectAndGlobal(name) => sum(of(GLOBAL), project(name)),
+            _ => {
+                let each = self
+                    .totals
+                    .iter()
+                    .map(|totals| (totals.memories, totals.tokens));
+                each.fold((0, 0), sum)
+            }
         }
     }
 
