@@ -6,6 +6,7 @@ mod embedding;
 mod error;
 mod filter;
 mod memory;
+mod project;
 mod recall;
 mod resident;
 mod timeline;
@@ -28,6 +29,7 @@ pub use mnemic_schema::{
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
 pub use mnemic_static::StaticEmbedder;
+pub use project::ProjectMemory;
 pub use recall::hit::{Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;

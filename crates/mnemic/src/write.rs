@@ -1,6 +1,8 @@
 //! The verbs that write: store, update, replace, delete, prune. They embed first, then write in one transaction.
 
-use mnemic_schema::{Embedded, Filter, NewRow, RecordedModel, RowChange, Scope, Timestamp};
+use mnemic_schema::{
+    Embedded, Filter, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot, Timestamp,
+};
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
 use crate::filter::filter_verbs;
@@ -122,9 +124,21 @@ impl Memory {
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
-        let change: MemoryUpdate = change.into();
+        self.update_within(&Scope::All, id, change.into())
+    }
+
+    /// As [`Memory::update`], of a memory of a scope; any other is not there.
+    pub(crate) fn update_within(
+        &self,
+        scope: &Scope,
+        id: &str,
+        change: MemoryUpdate,
+    ) -> Result<StoredMemory> {
         if change == MemoryUpdate::default() {
-            return self.get(id)?.ok_or_else(|| Error::not_found(id));
+            let found = self.get(id)?;
+            return found
+                .filter(|memory| scope.admits(memory.project.as_deref()))
+                .ok_or_else(|| Error::not_found(id));
         }
         let embeddings = match &change.content {
             Some(content) => {
@@ -139,6 +153,7 @@ impl Memory {
             tags: change.tags,
         };
         self.write(|transaction| {
+            row_within(transaction, scope, id)?;
             transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
             let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
             Ok(row.into())
@@ -163,12 +178,21 @@ impl Memory {
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
-        let with: NewMemory = with.into();
+        self.replace_within(&Scope::All, id, with.into())
+    }
+
+    /// As [`Memory::replace`], of a memory of a scope; any other is not there.
+    pub(crate) fn replace_within(
+        &self,
+        scope: &Scope,
+        id: &str,
+        with: NewMemory,
+    ) -> Result<Stored> {
         check_content(&with.content)?;
         let embeddings = self.embed_passages(&[&with.content])?;
         let now = Timestamp::now();
         self.write(|transaction| {
-            let old = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
+            let old = row_within(transaction, scope, id)?;
             transaction.delete(id)?;
             let row = new_row(with, Some(old.into()), now);
             Ok(Stored {
@@ -195,14 +219,27 @@ impl Memory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
+        self.delete_within(&Scope::All, ids)
+    }
+
+    /// As [`Memory::delete_all`], of memories of a scope; others are missing.
+    pub(crate) fn delete_within<I>(&self, scope: &Scope, ids: I) -> Result<Deleted>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
         let ids: Vec<I::Item> = ids.into_iter().collect();
         self.write(|transaction| {
             let mut report = Deleted::default();
             for id in &ids {
-                if transaction.delete(id.as_ref())? {
+                let id = id.as_ref();
+                let within = transaction
+                    .project_of(id)?
+                    .is_some_and(|project| scope.admits(project.as_deref()));
+                if within && transaction.delete(id)? {
                     report.deleted += 1;
                 } else {
-                    report.missing.push(id.as_ref().to_owned());
+                    report.missing.push(id.to_owned());
                 }
             }
             Ok(report)
@@ -283,6 +320,13 @@ impl Embeddings {
         let (model, vector) = (self.model.as_ref()?, self.vectors.get(i)?.as_deref()?);
         Some(Embedded { model, vector })
     }
+}
+
+/// The memory with an id, of a scope.
+fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<MemoryRow> {
+    let row = snapshot.row(id)?;
+    row.filter(|row| scope.admits(row.project.as_deref()))
+        .ok_or_else(|| Error::not_found(id))
 }
 
 fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {

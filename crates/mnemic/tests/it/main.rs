@@ -12,6 +12,7 @@ mod errors;
 mod field_reports;
 mod index;
 mod model_store;
+mod project;
 mod ranking;
 mod support;
 mod verbs;
