@@ -14,5 +14,6 @@ mod index;
 mod model_store;
 mod project;
 mod ranking;
+mod sizes;
 mod support;
 mod verbs;
