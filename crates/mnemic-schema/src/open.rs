@@ -477,6 +477,8 @@ fn connect_read_only(
 /// | `foreign_keys = ON` | no tag row without its memory |
 /// | `recursive_triggers = ON` | REPLACE fires the delete triggers; without it, it would leave orphans in the indexes |
 /// | `trusted_schema = ON` | a trigger on `memories` deletes from `memory_vec`, which SQLite allows to trusted schemas only |
+/// | `cell_size_check = ON` | a page that a damaged or hostile file bends is noticed when it is read |
+/// | defensive mode | no statement can write to the tables inside the indexes, or to the schema as text |
 /// | `synchronous` | what a commit survives: see [`Durability`] |
 /// | `temp_store = MEMORY` | sorting writes no temporary files |
 /// | `cache_size = 16 MiB` | bulk loads are many times slower with SQLite's 2 MB |
@@ -499,10 +501,20 @@ fn set_up(connection: &Connection, options: OpenOptions) -> Result<(), SchemaErr
              PRAGMA synchronous = {synchronous};
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -16384;
+             PRAGMA cell_size_check = ON;
              PRAGMA journal_size_limit = {WAL_LIMIT};"
         ))
         .and_then(|()| extension::register(connection))
-        .doing(doing)
+        .doing(doing)?;
+    set_defensive(connection, true)
+}
+
+/// Whether statements are kept from writing to the tables inside the indexes, or to the schema as text.
+pub(crate) fn set_defensive(connection: &Connection, on: bool) -> Result<(), SchemaError> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, on)
+        .map(drop)
+        .doing("setting up the connection")
 }
 
 /// Switches to a write-ahead log: readers do not wait for the writer, nor the writer for readers. SQLite does not wait
