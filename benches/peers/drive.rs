@@ -73,9 +73,7 @@ impl Peer for Mnemic {
     }
 
     fn recall(&mut self, question: Question<'_>) -> Outcome<Vec<String>> {
-        let recall = Recall::new(question.text)
-            .limit(LIMIT)
-            .preset(self.preset.clone());
+        let recall = Recall::new(question.text).limit(LIMIT).preset(self.preset);
         let recall = match question.project {
             Some(project) => recall.project(project),
             None => recall,
