@@ -158,19 +158,20 @@ def print_tables(rows, sets, results):
     )
     evaluations = [each for each in sets if each["name"] not in ("scale", "projects")]
     measured = [each["name"] for each in evaluations]
-    table(
-        ["nDCG@10 (recall@10; without a hit)", *measured],
-        [
+    if measured:
+        table(
+            ["nDCG@10 (recall@10; without a hit)", *measured],
             [
-                name(row),
-                *(
-                    f"{points(row[f'{each} ndcg'])} ({points(row[f'{each} recall'])}; {row[f'{each} empty']:.0%})"
-                    for each in measured
-                ),
-            ]
-            for row in rows
-        ],
-    )
+                [
+                    name(row),
+                    *(
+                        f"{points(row[f'{each} ndcg'])} ({points(row[f'{each} recall'])}; {row[f'{each} empty']:.0%})"
+                        for each in measured
+                    ),
+                ]
+                for row in rows
+            ],
+        )
     for each in sets:
         memories = sum(len(scope["memories"]) for scope in each["scopes"])
         questions = sum(len(scope["questions"]) for scope in each["scopes"])
