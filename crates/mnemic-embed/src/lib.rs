@@ -2,6 +2,7 @@
 
 mod error;
 mod model;
+mod rerank;
 pub mod testing;
 mod vector;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 pub use error::EmbedError;
 pub use model::EmbeddingModel;
+pub use rerank::{Reranker, RerankingModel, relevance};
 pub use vector::{Defect, cosine, normalize};
 
 /// What a text is for. Models that were trained on question–answer pairs embed the two sides differently.
