@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use mnemic_embed::{EmbedError, Reranker, RerankingModel, relevance};
+use mnemic_embed::{EmbedError, Reranker, RerankingModel, sigmoid};
 
 use crate::LoadError;
 use crate::cpu::{Instructions, Sequence};
@@ -227,7 +227,7 @@ impl Reranker for CandleReranker {
 
     fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
         let logits = self.logits(query, passages)?;
-        let score = |logit: Option<f32>| logit.map_or(0.0, relevance);
+        let score = |logit: Option<f32>| logit.map_or(0.0, sigmoid);
         Ok(logits.into_iter().map(score).collect())
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub use error::EmbedError;
 pub use model::EmbeddingModel;
-pub use rerank::{Reranker, RerankingModel, relevance};
+pub use rerank::{Reranker, RerankingModel, sigmoid};
 pub use vector::{Defect, cosine, normalize};
 
 /// What a text is for. Models that were trained on question–answer pairs embed the two sides differently.

@@ -46,7 +46,7 @@ impl fmt::Display for RerankingModel {
 ///
 /// - **One score a passage, in order.** `rerank` answers with exactly as many scores as it was given passages.
 /// - **A relevance in \[0, 1\].** 0 is beside the question, 1 answers it; never NaN. A model with one label gives the
-///   sigmoid of its logit ([`relevance`]). That holds for models that are usually read without an activation
+///   sigmoid of its logit ([`sigmoid`]). That holds for models that are usually read without an activation
 ///   ("identity", as the ms-marco ones), whose raw scores run from about −11 to 11: the order is that of the raw scores,
 ///   and ½ is a raw score of 0.
 /// - **Deterministic.** The same question and passage give the same score, alone or in any batch, on any thread (to
@@ -113,13 +113,13 @@ reranker_by_reference!(&R, Box<R>, Arc<R>);
 /// The relevance in \[0, 1\] that a one-label model's logit stands for: 1/(1 + e^−logit), computed in f64. NaN stays NaN.
 ///
 /// ```
-/// use mnemic_embed::relevance;
+/// use mnemic_embed::sigmoid;
 ///
-/// assert_eq!(relevance(0.0), 0.5);
-/// assert!(relevance(8.6) > 0.999 && relevance(-4.3) < 0.014);
-/// assert_eq!((relevance(f32::INFINITY), relevance(f32::NEG_INFINITY)), (1.0, 0.0));
+/// assert_eq!(sigmoid(0.0), 0.5);
+/// assert!(sigmoid(8.6) > 0.999 && sigmoid(-4.3) < 0.014);
+/// assert_eq!((sigmoid(f32::INFINITY), sigmoid(f32::NEG_INFINITY)), (1.0, 0.0));
 /// ```
 #[must_use]
-pub fn relevance(logit: f32) -> f32 {
+pub fn sigmoid(logit: f32) -> f32 {
     (1.0 / (1.0 + (-f64::from(logit)).exp())) as f32
 }

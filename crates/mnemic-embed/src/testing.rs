@@ -223,7 +223,7 @@ fn same(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EmbedError, EmbeddingModel, RerankingModel, normalize, relevance};
+    use crate::{EmbedError, EmbeddingModel, RerankingModel, normalize, sigmoid};
 
     /// An embedder with one switchable fault.
     #[derive(Debug)]
@@ -321,7 +321,7 @@ mod tests {
                 "nan" => f32::NAN,
                 "logits" => passage.len() as f32 - 10.0,
                 "batch" => 1.0 / (1 + passages.len()) as f32,
-                _ => relevance((passage.len() as f32 - query.len() as f32) / 100.0),
+                _ => sigmoid((passage.len() as f32 - query.len() as f32) / 100.0),
             };
             let mut scores: Vec<f32> = passages.iter().map(one).collect();
             match self.1 {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemic_embed::Embedder;
+use mnemic_embed::{Embedder, Reranker};
 use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
@@ -42,6 +42,7 @@ struct Inner {
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
     embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
     resident: Resident,
 }
 
@@ -84,7 +85,7 @@ impl Memory {
         Self::builder().open_read_only(path)
     }
 
-    /// The choices for opening: model, durability, timeout.
+    /// The choices for opening: model, reranker, durability, timeout.
     pub fn builder() -> MemoryBuilder {
         MemoryBuilder::new()
     }
@@ -93,6 +94,7 @@ impl Memory {
     pub(crate) fn over(
         mut store: Store,
         embedder: Option<Arc<dyn Embedder>>,
+        reranker: Option<Arc<dyn Reranker>>,
         index_budget: u64,
     ) -> Result<Self> {
         if let Some(embedder) = &embedder {
@@ -110,6 +112,7 @@ impl Memory {
                 readers,
                 idle: Mutex::new(idle),
                 embedder,
+                reranker,
                 resident: Resident::new(index_budget),
             }),
         })
@@ -117,6 +120,10 @@ impl Memory {
 
     pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
         self.inner.embedder.as_deref()
+    }
+
+    pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
+        self.inner.reranker.as_deref()
     }
 
     pub(crate) fn resident(&self) -> &Resident {

@@ -13,5 +13,6 @@ mod field_reports;
 mod index;
 mod model_store;
 mod ranking;
+mod rerank;
 mod support;
 mod verbs;
