@@ -267,6 +267,11 @@ impl Embedder for CandleEmbedder {
     fn max_tokens(&self) -> Option<usize> {
         Some(self.shared.max_tokens)
     }
+
+    fn windows(&self, kind: InputKind, text: &str) -> Result<usize, EmbedError> {
+        // The method of the type itself.
+        CandleEmbedder::windows(self, kind, text)
+    }
 }
 
 fn tokenizer_failed(cause: tokenizers::Error) -> EmbedError {

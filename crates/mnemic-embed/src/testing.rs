@@ -30,7 +30,7 @@ pub const TEXTS: &[&str] = &[
 ];
 
 /// Verifies the contract of [`Embedder`] on [`TEXTS`]: names, count and order, width, unit length, finiteness,
-/// determinism, and independence of the batch. The embedder must know at least one of the texts.
+/// windows, determinism, and independence of the batch. The embedder must know at least one of the texts.
 ///
 /// See the example at [`Embedder`].
 ///
@@ -62,6 +62,12 @@ pub fn check_embedder<E: Embedder + ?Sized>(embedder: &E) -> Result<(), Contract
         )?;
         for (text, entry) in TEXTS.iter().zip(&batch) {
             well_formed(model.dims, text, entry)?;
+            let windows = embedder.windows(kind, text);
+            require(
+                "a text with a vector has a window",
+                matches!(windows, Ok(1..)) || (entry.is_none() && windows.is_ok()),
+                || format!("{windows:?} for {text:?}"),
+            )?;
         }
         let again = run(embedder, kind, TEXTS)?;
         let reversed: Vec<&str> = TEXTS.iter().rev().copied().collect();
@@ -272,6 +278,9 @@ mod tests {
             }
             Ok(out)
         }
+        fn windows(&self, _: InputKind, _: &str) -> Result<usize, EmbedError> {
+            Ok(usize::from(self.fault != "windows"))
+        }
     }
 
     #[test]
@@ -294,6 +303,7 @@ mod tests {
             ("order", "a text alone and in a batch"),
             ("batch", "a text alone and in a batch"),
             ("none", "some text has a vector"),
+            ("windows", "a text with a vector has a window"),
         ] {
             let found = check_embedder(&faulty(fault)).unwrap_err();
             assert!(found.rule.starts_with(rule), "{fault}: {found}");
