@@ -498,3 +498,37 @@ fn a_handle_for_reading_only_reranks_too() {
     assert_eq!(contents(&hits)[0], "boat, a grade 0.9 x");
     assert_eq!(calls(&grades).len(), 1);
 }
+
+/// The whole way down: recall scores by what the cross-encoder computes. Its weights are random, so the order means
+/// nothing; that it is the cross-encoder's is what is tested.
+#[cfg(feature = "candle")]
+#[test]
+fn a_cross_encoder_scores_the_hits_of_a_recall() {
+    use mnemic::candle::CandleReranker;
+
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../mnemic-candle/tests/fixtures/tiny-reranker"
+    );
+    let reranker = CandleReranker::from_dir(fixture).unwrap();
+    let memory = builder()
+        .reranker(reranker.clone())
+        .open_in_memory()
+        .unwrap();
+    memory
+        .store_all([
+            "the agent may deploy on friday",
+            "deploy the patch",
+            "query the deploy branch",
+        ])
+        .unwrap();
+    let hits = memory
+        .recall(asked("when deploy").preset(Preset::word_only()))
+        .unwrap();
+    assert_eq!(hits.len(), 3);
+    let expected = reranker.rerank("when deploy", &contents(&hits)).unwrap();
+    for (hit, expected) in hits.iter().zip(expected) {
+        assert_eq!(hit.signals.rerank, Some(f64::from(expected)));
+    }
+    assert!(hits[0].score > hits[1].score && hits[1].score > hits[2].score);
+}
