@@ -162,8 +162,8 @@ impl CandleOptions {
     }
 }
 
-/// How to load a cross-encoder, where [`CandleReranker::from_dir`] and `CandleReranker::from_hub` (feature `hub`) do not
-/// suffice.
+/// How to load a cross-encoder, where [`CandleReranker::from_dir`] and `CandleReranker::from_hub` (feature `hub`) do
+/// not suffice.
 ///
 /// ```no_run
 /// use mnemic_candle::RerankOptions;

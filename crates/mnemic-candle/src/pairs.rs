@@ -50,8 +50,8 @@ impl Pairs {
             _ => (None, None, None, false),
         };
         let (Some(before), Some(between @ [_, ..]), Some(after), true) = sides else {
-            let reason = "it has no template for a pair as BERT wants it: [CLS] question [SEP] of type 0, passage [SEP] \
-                          of type 1";
+            let reason = "it has no template for a pair as BERT wants it: [CLS] question [SEP] of type 0, passage \
+                          [SEP] of type 1";
             return Err(LoadError::unsupported(path, reason));
         };
         Ok(Self {
@@ -76,7 +76,8 @@ impl Pairs {
         Ok(ids.collect())
     }
 
-    /// The pairs to run for a question and a passage: one where both fit; see [`cuts`]. None where either has no tokens.
+    /// The pairs to run for a question and a passage: one where both fit; see [`cuts`]. None where either has no
+    /// tokens.
     pub(crate) fn pairs<'a>(
         &'a self,
         question: &'a [u32],

@@ -16,16 +16,17 @@ use crate::runner::Runner;
 use crate::tokens::batches;
 use crate::weights::Weights;
 
-/// Tokens that are run together, at most (a single longer pair aside): the work is bounded whatever the caller hands over.
+/// Tokens that are run together, at most (a single longer pair aside): the work is bounded whatever the caller hands
+/// over.
 const BATCH_TOKENS: usize = 16 * 1024;
 
 /// A BERT cross-encoder that scores passages against a question, such as ms-marco-MiniLM-L6-v2.
 ///
 /// It is a `BertForSequenceClassification` of one label: question and passage stand in one sequence, the first token's
 /// final state goes through BERT's pooler (a dense layer and tanh) and a classifier. The score is the sigmoid of its
-/// logit, also for models that sentence-transformers reads without an activation; [`CandleReranker::logits`] has the raw
-/// numbers. Cloning is cheap, and the clones share the weights. A passage's score is the same alone, in any batch and on
-/// any thread.
+/// logit, also for models that sentence-transformers reads without an activation; [`CandleReranker::logits`] has the
+/// raw numbers. Cloning is cheap, and the clones share the weights. A passage's score is the same alone, in any batch
+/// and on any thread.
 ///
 /// A pair beyond the window is read whole: see [`CandleReranker::windows`]. A pair without tokens on one side scores 0.
 ///
@@ -124,12 +125,13 @@ impl CandleReranker {
         self.shared.max_tokens
     }
 
-    /// In how many pairs a question and a passage are read: 1 where both fit in the window, 0 where either has no token.
+    /// In how many pairs a question and a passage are read: 1 where both fit in the window, 0 where either has no
+    /// token.
     ///
     /// With *c* the tokens that fit beside the special tokens, a longer pair is cut in overlapping windows, by the
-    /// formula of [`CandleEmbedder::windows`](crate::CandleEmbedder::windows): the question in windows of ⌊*c*/2⌋ tokens
-    /// where it has more than that, and to each of them the passage in windows of what is left. The passage's logit is
-    /// the greatest of all pairs: one part of it that answers one part of the question is enough.
+    /// formula of [`CandleEmbedder::windows`](crate::CandleEmbedder::windows): the question in windows of ⌊*c*/2⌋
+    /// tokens where it has more than that, and to each of them the passage in windows of what is left. The passage's
+    /// logit is the greatest of all pairs: one part of it that answers one part of the question is enough.
     ///
     /// # Errors
     /// [`EmbedError`] where the tokenizer fails.
@@ -141,8 +143,8 @@ impl CandleReranker {
         Ok(self.shared.pairs.pairs(query, passage).len())
     }
 
-    /// The model's logits, before the sigmoid: any finite numbers, for ms-marco models about −11 to 11. Entry `i` belongs
-    /// to `passages[i]`; `None` where the question or the passage has no token.
+    /// The model's logits, before the sigmoid: any finite numbers, for ms-marco models about −11 to 11. Entry `i`
+    /// belongs to `passages[i]`; `None` where the question or the passage has no token.
     ///
     /// # Errors
     /// [`EmbedError::Rerank`] where the tokenizer or the model fails.

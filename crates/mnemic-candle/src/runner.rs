@@ -43,8 +43,8 @@ impl Runner {
         }
     }
 
-    /// Runs sequences; `read` makes of each one's final hidden states (`[token][hidden]`) what the caller wants. Answers
-    /// in the order of the sequences.
+    /// Runs sequences; `read` makes of each one's final hidden states (`[token][hidden]`) what the caller wants.
+    /// Answers in the order of the sequences.
     pub(crate) fn run<R: Send>(
         &self,
         sequences: &[Sequence<'_>],

@@ -38,8 +38,9 @@ impl fmt::Display for RerankingModel {
     }
 }
 
-/// Scores how well passages answer a question, reading question and passage together: slower than comparing vectors, and
-/// better, so it is given only the best hits of a search. A cross-encoder is one; so is anything that can grade.
+/// Scores how well passages answer a question, reading question and passage together: slower than comparing vectors,
+/// and usually better, so it is given only the best hits of a search. A cross-encoder is one; so is anything that can
+/// grade.
 ///
 /// Implement it for a model of your own and hand it to `Memory::builder().reranker(..)`. The contract, which
 /// [`testing::check_reranker`](crate::testing::check_reranker) verifies:
@@ -47,12 +48,12 @@ impl fmt::Display for RerankingModel {
 /// - **One score a passage, in order.** `rerank` answers with exactly as many scores as it was given passages.
 /// - **A relevance in \[0, 1\].** 0 is beside the question, 1 answers it; never NaN. A model with one label gives the
 ///   sigmoid of its logit ([`sigmoid`]). That holds for models that are usually read without an activation
-///   ("identity", as the ms-marco ones), whose raw scores run from about −11 to 11: the order is that of the raw scores,
-///   and ½ is a raw score of 0.
+///   ("identity", as the ms-marco ones), whose raw scores run from about −11 to 11: the order is that of the raw
+///   scores, and ½ is a raw score of 0.
 /// - **Deterministic.** The same question and passage give the same score, alone or in any batch, on any thread (to
 ///   within 1e-5).
-/// - **Nothing is cut silently.** A text beyond the model's window is still read whole (by windows, say) or refused by an
-///   error.
+/// - **Nothing is cut silently.** A text beyond the model's window is still read whole (by windows, say) or refused by
+///   an error.
 ///
 /// The trait is dyn-safe. `&R`, `Box<R>` and `Arc<R>` are rerankers where `R` is.
 ///
@@ -110,7 +111,8 @@ macro_rules! reranker_by_reference {
 }
 reranker_by_reference!(&R, Box<R>, Arc<R>);
 
-/// The relevance in \[0, 1\] that a one-label model's logit stands for: 1/(1 + e^−logit), computed in f64. NaN stays NaN.
+/// The relevance in \[0, 1\] that a one-label model's logit stands for: 1/(1 + e^−logit), computed in f64. NaN stays
+/// NaN.
 ///
 /// ```
 /// use mnemic_embed::sigmoid;

@@ -13,7 +13,8 @@ pub struct ContractViolation {
     pub found: String,
 }
 
-/// The texts that [`check_embedder`] embeds and [`check_reranker`] scores: empty, blank, short, long, repeated, several scripts.
+/// The texts that [`check_embedder`] embeds and [`check_reranker`] scores: empty, blank, short, long, repeated, several
+/// scripts.
 pub const TEXTS: &[&str] = &[
     "The user prefers Ruff over Black for formatting",
     "deploys freeze on Fridays",
@@ -96,8 +97,8 @@ pub fn check_embedder<E: Embedder + ?Sized>(embedder: &E) -> Result<(), Contract
 /// Questions that [`check_reranker`] asks: a usual one, and those in which little or nothing is to be found.
 pub const QUESTIONS: &[&str] = &["when do deploys freeze?", "東京", "?", "", "   "];
 
-/// Verifies the contract of [`Reranker`] on [`QUESTIONS`] and [`TEXTS`]: names, count and order, range, determinism, and
-/// independence of the batch.
+/// Verifies the contract of [`Reranker`] on [`QUESTIONS`] and [`TEXTS`]: names, count and order, range, determinism,
+/// and independence of the batch.
 ///
 /// See the example at [`Reranker`].
 ///

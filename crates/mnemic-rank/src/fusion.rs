@@ -116,7 +116,8 @@ pub const RERANK_WEIGHT: f64 = 0.9;
 /// The relevance of a hit that was read by a reranker: .9 · its score + .1 · the relevance before.
 ///
 /// With both in \[0, 1\] so is the mean. A lead of more than a ninth in the reranker's score is never overturned; what
-/// it holds for about equal is told apart by the relevance before. Source: mnemic's own, not measured (docs/scoring.md).
+/// it holds for about equal is told apart by the relevance before. Source: mnemic's own, not measured
+/// (docs/scoring.md).
 ///
 /// ```
 /// use mnemic_rank::fusion::reranked;

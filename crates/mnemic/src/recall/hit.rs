@@ -10,7 +10,8 @@ use crate::types::StoredMemory;
 pub struct Hit {
     /// The memory.
     pub memory: StoredMemory,
-    /// How well it fits, newness included; higher is better. Its range is the preset's, or [0, 1] where a reranker read it.
+    /// How well it fits, newness included; higher is better. Its range is the preset's, or [0, 1] where a reranker read
+    /// it.
     pub score: f64,
     /// How well it fits, newness left out.
     pub relevance: f64,

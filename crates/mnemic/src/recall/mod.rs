@@ -40,8 +40,8 @@ impl Memory {
     /// 16 KiB count. Where the file has no vectors, or this handle no model, words alone decide.
     ///
     /// # Errors
-    /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's vectors live in another
-    /// space than this handle's model; `Busy`, `Corrupt`, `Storage`.
+    /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
+    /// vectors live in another space than this handle's model; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -84,8 +84,7 @@ impl Memory {
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
-            let wanted = recall.limit.max(depth);
-            let mut legs = search(&source, &recall.preset, &words, vector, wanted)?;
+            let mut legs = search(&source, &recall, &words, vector, depth)?;
             let mut scored = score(snapshot, &source, &recall.preset, &mut legs, now)?;
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
             rerank::shortlist(&mut scored, &recall, depth);
@@ -122,15 +121,18 @@ impl Scored {
     }
 }
 
-/// The legs that have a weight and something to search by, each with candidates for so many wanted ones.
+/// The legs that have a weight and something to search by, with candidates enough for the limit and for reranking.
 fn search(
     source: &Source<'_>,
-    preset: &Preset,
+    recall: &Recall,
     words: &[QueryWord],
     vector: Option<Vec<f32>>,
-    wanted: usize,
+    depth: usize,
 ) -> Result<Vec<Box<dyn Leg>>> {
-    let k = wanted
+    let preset = &recall.preset;
+    let k = recall
+        .limit
+        .max(depth)
         .saturating_mul(CANDIDATES_PER_HIT)
         .max(MIN_CANDIDATES);
     let mut legs: Vec<Box<dyn Leg>> = Vec::new();

@@ -67,8 +67,8 @@ impl Recall {
     }
 
     /// Drops hits whose score is under this (a score equal to it stays). What a score means depends on the preset; with
-    /// the default one it is in [0, 1]. With a reranker, the score of a hit that it read is on the reranker's scale (see
-    /// [`Recall::rerank`]): choose another floor than without. Default: no floor.
+    /// the default one it is in [0, 1]. With a reranker, the score of a hit that it read is on the reranker's scale
+    /// (see [`Recall::rerank`]): choose another floor than without. Default: no floor.
     pub fn min_score(mut self, score: f64) -> Self {
         self.floors.min_score = score;
         self
@@ -88,12 +88,13 @@ impl Recall {
     }
 
     /// Has the handle's reranker ([`crate::MemoryBuilder::reranker`]) read the best `n` candidates and score them once
-    /// more; 0 switches it off. It is one call of at most `n` passages. Default: 20. Without a reranker it does nothing.
+    /// more; 0 switches it off. It is one call of at most `n` passages. Default: 20. Without a reranker it does
+    /// nothing.
     ///
-    /// The `n` come first, in the order of their new scores: relevance = .9 · the reranker's score + .1 · the relevance it
-    /// had, and newness has the preset's share as ever. Where the limit is more than `n`, the others follow in their old
-    /// order and with their old scores, which may be higher numbers: [`crate::Signals::rerank`] tells which is which.
-    /// Floors are held against the score and relevance that a hit is returned with. `docs/scoring.md` says why.
+    /// The `n` come first, in the order of their new scores: relevance = .9 · the reranker's score + .1 · the relevance
+    /// it had, and newness has the preset's share as ever. Where the limit is more than `n`, the others follow in their
+    /// old order and with their old scores, which may be higher numbers: [`crate::Signals::rerank`] tells which is
+    /// which. Floors are held against the score and relevance that a hit is returned with. `docs/scoring.md` says why.
     ///
     /// ```
     /// use mnemic::Recall;

@@ -47,8 +47,8 @@ impl Memory {
     }
 }
 
-/// Leaves those candidates, which are ordered best first, whose texts are needed: the first `depth`, whatever the floors
-/// say of them yet, and as many of the others as may become hits.
+/// Leaves those candidates, which are ordered best first, whose texts are needed: the first `depth`, whatever the
+/// floors say of them yet, and as many of the others as may become hits.
 pub(crate) fn shortlist(scored: &mut Vec<Scored>, recall: &Recall, depth: usize) {
     let rest = scored.split_off(depth.min(scored.len()));
     let admitted = rest
