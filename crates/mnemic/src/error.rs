@@ -39,7 +39,8 @@ pub enum ErrorKind {
     NotFound,
     /// A memory with the id exists already.
     AlreadyExists,
-    /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite).
+    /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
+    /// or gave a score that is none (not in [0, 1]).
     Embedding,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,

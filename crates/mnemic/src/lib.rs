@@ -21,7 +21,9 @@ pub use memory::Memory;
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
 pub use mnemic_candle as candle;
 pub use mnemic_embed::{
-    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, normalize, testing::check_embedder,
+    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, Reranker, RerankingModel,
+    normalize, sigmoid,
+    testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
     CheckReport, Durability, RepairReport as FileRepairReport, Scope, Timestamp, TimestampError,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mnemic_embed::Embedder;
+use mnemic_embed::{Embedder, Reranker};
 use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
@@ -42,6 +42,7 @@ struct Inner {
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
     embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
     resident: Resident,
     /// Made at the first recall.
     tokenizer: Mutex<Option<Tokenizer>>,
@@ -86,7 +87,7 @@ impl Memory {
         Self::builder().open_read_only(path)
     }
 
-    /// The choices for opening: model, durability, timeout.
+    /// The choices for opening: model, reranker, durability, timeout.
     pub fn builder() -> MemoryBuilder {
         MemoryBuilder::new()
     }
@@ -95,6 +96,7 @@ impl Memory {
     pub(crate) fn over(
         mut store: Store,
         embedder: Option<Arc<dyn Embedder>>,
+        reranker: Option<Arc<dyn Reranker>>,
         index_budget: u64,
     ) -> Result<Self> {
         if let Some(embedder) = &embedder {
@@ -112,6 +114,7 @@ impl Memory {
                 readers,
                 idle: Mutex::new(idle),
                 embedder,
+                reranker,
                 resident: Resident::new(index_budget),
                 tokenizer: Mutex::default(),
             }),
@@ -120,6 +123,10 @@ impl Memory {
 
     pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
         self.inner.embedder.as_deref()
+    }
+
+    pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
+        self.inner.reranker.as_deref()
     }
 
     pub(crate) fn resident(&self) -> &Resident {

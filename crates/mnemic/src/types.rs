@@ -144,6 +144,10 @@ pub struct Stored {
     pub id: String,
     /// When it was created.
     pub created_at: Timestamp,
+    /// In how many windows the model embedded the text ([`crate::Embedder::windows`]): 1 for one that it reads in one
+    /// go, more for a longer one, in whose one vector each window weighs only its share, so that several shorter
+    /// memories would tell more. 0 without a model.
+    pub windows: usize,
 }
 
 /// A memory as it is kept.

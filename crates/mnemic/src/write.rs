@@ -1,5 +1,6 @@
 //! The verbs that write: store, update, replace, delete, prune. They embed first, then write in one transaction.
 
+use mnemic_embed::InputKind;
 use mnemic_schema::{
     Embedded, Filter, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot, Timestamp,
 };
@@ -92,6 +93,7 @@ impl Memory {
             .map(|memory| memory.content.as_str())
             .collect();
         let embeddings = self.embed_passages(&texts)?;
+        let windows = self.windows(&texts)?;
         let rows: Vec<NewRow> = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
@@ -103,6 +105,7 @@ impl Memory {
                     Ok(Stored {
                         id: transaction.insert(row, embeddings.get(i))?,
                         created_at: row.created_at,
+                        windows: windows.get(i).copied().unwrap_or_default(),
                     })
                 })
                 .collect()
@@ -190,6 +193,7 @@ impl Memory {
     ) -> Result<Stored> {
         check_content(&with.content)?;
         let embeddings = self.embed_passages(&[&with.content])?;
+        let windows = self.windows(&[&with.content])?;
         let now = Timestamp::now();
         self.write(|transaction| {
             let old = row_within(transaction, scope, id)?;
@@ -198,6 +202,7 @@ impl Memory {
             Ok(Stored {
                 id: transaction.insert(&row, embeddings.get(0))?,
                 created_at: row.created_at,
+                windows: windows.first().copied().unwrap_or_default(),
             })
         })
     }
@@ -294,6 +299,15 @@ impl Memory {
             return Err(nothing_to_embed(embedder, text));
         }
         Ok(embeddings)
+    }
+
+    /// In how many windows the model embeds each text; nothing without a model.
+    fn windows(&self, texts: &[&str]) -> Result<Vec<usize>> {
+        let Some(embedder) = self.embedder() else {
+            return Ok(Vec::new());
+        };
+        let windows = |text: &&str| Ok(embedder.windows(InputKind::Passage, text)?);
+        texts.iter().map(windows).collect()
     }
 
     /// The vectors of texts, as far as the model finds something to embed in them.

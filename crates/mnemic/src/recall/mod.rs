@@ -1,9 +1,11 @@
-//! Recall: embed the question, search each leg on one snapshot, unite and complete, fuse, cut.
+//! Recall: embed the question, search each leg on one snapshot, unite and complete, fuse, cut. With a reranker, the cut
+//! comes after the snapshot is closed, and the best have been scored once more.
 
 pub(crate) mod hit;
 mod leg;
 pub(crate) mod preset;
 pub(crate) mod request;
+mod rerank;
 mod source;
 
 use std::collections::HashMap;
@@ -38,8 +40,8 @@ impl Memory {
     /// 16 KiB count. Where the file has no vectors, or this handle no model, words alone decide.
     ///
     /// # Errors
-    /// `Embedding` where the question could not be embedded; `ModelMismatch` where the file's vectors live in another
-    /// space than this handle's model; `Busy`, `Corrupt`, `Storage`.
+    /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
+    /// vectors live in another space than this handle's model; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -66,8 +68,9 @@ impl Memory {
         };
         let words = self.tokens(&words)?;
         let now = recall.now.unwrap_or_else(Timestamp::now);
+        let depth = self.rerank_depth(&recall);
         let mut attempts = 0;
-        self.read(|snapshot| {
+        let best = self.read(|snapshot| {
             attempts += 1;
             if attempts > 1 {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
@@ -82,13 +85,14 @@ impl Memory {
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
-            let mut legs = search(&source, &recall, &words, vector)?;
+            let mut legs = search(&source, &recall, &words, vector, depth)?;
             let mut scored = score(snapshot, &source, &recall.preset, &mut legs, now)?;
-            scored.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
-            scored.truncate(recall.limit);
+            rerank::shortlist(&mut scored, &recall, depth);
             hits(snapshot, &recall.filter, scored)
-        })
+        })?;
+        // After the snapshot, so that a slow reranker keeps nothing open.
+        self.rerank(&recall, best, depth)
     }
 }
 
@@ -118,16 +122,18 @@ impl Scored {
     }
 }
 
-/// The legs that have a weight and something to search by.
+/// The legs that have a weight and something to search by, with candidates enough for the limit and for reranking.
 fn search(
     source: &Source<'_>,
     recall: &Recall,
     words: &[Token],
     vector: Option<Vec<f32>>,
+    depth: usize,
 ) -> Result<Vec<Box<dyn Leg>>> {
     let preset = &recall.preset;
     let k = recall
         .limit
+        .max(depth)
         .saturating_mul(CANDIDATES_PER_HIT)
         .max(MIN_CANDIDATES);
     let mut legs: Vec<Box<dyn Leg>> = Vec::new();

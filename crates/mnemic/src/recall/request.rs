@@ -28,6 +28,8 @@ pub struct Recall {
     pub(crate) floors: Floors,
     pub(crate) preset: Preset,
     pub(crate) now: Option<Timestamp>,
+    /// `None`: not said.
+    pub(crate) rerank: Option<usize>,
 }
 
 /// How many hits a question gets that does not say.
@@ -48,6 +50,7 @@ impl Recall {
             floors: Floors::NONE,
             preset: Preset::default(),
             now: None,
+            rerank: None,
         }
     }
 
@@ -64,13 +67,15 @@ impl Recall {
     }
 
     /// Drops hits whose score is under this (a score equal to it stays). What a score means depends on the preset; with
-    /// the default one it is in [0, 1]. Default: no floor.
+    /// the default one it is in [0, 1]. With a reranker, the score of a hit that it read is on the reranker's scale
+    /// (see [`Recall::rerank`]): choose another floor than without. Default: no floor.
     pub fn min_score(mut self, score: f64) -> Self {
         self.floors.min_score = score;
         self
     }
 
-    /// Drops hits whose relevance, which is the score without newness, is under this. Default: no floor.
+    /// Drops hits whose relevance, which is the score without newness, is under this; with a reranker, as
+    /// [`Recall::min_score`]. Default: no floor.
     pub fn min_relevance(mut self, relevance: f64) -> Self {
         self.floors.min_relevance = relevance;
         self
@@ -79,6 +84,26 @@ impl Recall {
     /// The formula by which hits are scored.
     pub fn preset(mut self, preset: Preset) -> Self {
         self.preset = preset;
+        self
+    }
+
+    /// Has the handle's reranker ([`crate::MemoryBuilder::reranker`]) read the best `n` candidates and score them once
+    /// more; 0 switches it off. It is one call of at most `n` passages. Default: 20. Without a reranker it does
+    /// nothing.
+    ///
+    /// The `n` come first, in the order of their new scores: relevance = .9 · the reranker's score + .1 · the relevance
+    /// it had, and newness has the preset's share as ever. Where the limit is more than `n`, the others follow in their
+    /// old order and with their old scores, which may be higher numbers: [`crate::Signals::rerank`] tells which is
+    /// which. Floors are held against the score and relevance that a hit is returned with. `docs/scoring.md` says why.
+    ///
+    /// ```
+    /// use mnemic::Recall;
+    ///
+    /// let thorough = Recall::new("when can I ship?").rerank(50).limit(5);
+    /// let quick = Recall::new("when can I ship?").rerank(0);
+    /// ```
+    pub fn rerank(mut self, n: usize) -> Self {
+        self.rerank = Some(n);
         self
     }
 

@@ -14,6 +14,7 @@ mod index;
 mod model_store;
 mod project;
 mod ranking;
+mod rerank;
 mod sizes;
 mod support;
 mod verbs;
