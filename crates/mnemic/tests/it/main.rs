@@ -7,8 +7,11 @@
     clippy::panic
 )]
 
+mod budget;
+mod calibrate;
 mod concurrency;
 mod errors;
+mod explain;
 mod field_reports;
 mod index;
 mod model_store;

@@ -1,0 +1,47 @@
+//! The stages of one recall, open to a watcher: recall itself has none, and `explain` is one. So what is explained is what
+//! recall did, and not a copy of it.
+
+use mnemic_rank::Floors;
+use mnemic_schema::{QueryWord, Snapshot, Timestamp};
+
+use crate::Result;
+use crate::recall::Scored;
+use crate::recall::hit::Hit;
+use crate::recall::request::Recall;
+use crate::recall::source::Source;
+
+/// What a recall works on, once its question is embedded and its snapshot open.
+pub(crate) struct Scene<'a> {
+    pub(crate) snapshot: &'a Snapshot<'a>,
+    pub(crate) source: &'a Source<'a>,
+    pub(crate) recall: &'a Recall,
+    pub(crate) words: &'a [QueryWord],
+    /// The question's, where the vector leg can answer.
+    pub(crate) vector: Option<&'a [f32]>,
+    /// Whether the handle has a model, and the file vectors of its space.
+    pub(crate) has_vectors: bool,
+    pub(crate) now: Timestamp,
+}
+
+/// Sees what each stage of a recall left. All but the last may be called again, from the first one on, where the file
+/// changed under a reading without locks.
+pub(crate) trait Watch {
+    /// The candidates of all legs, scored, in no order.
+    fn scored(&mut self, _: &Scene<'_>, _: &[Scored]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Those that reached the floors.
+    fn above_floors(&mut self, _: &Recall, _: &Floors, _: &[Scored]) {}
+
+    /// The same in their order, before the limit.
+    fn ordered(&mut self, _: &[Scored]) {}
+
+    /// A hit within the limit, with what it costs, what was left of the budget, and the budget: all in tokens.
+    fn counted(&mut self, _hit: &Hit, _tokens: usize, _left: usize, _budget: usize) {}
+}
+
+/// Nobody watches.
+pub(crate) struct Unwatched;
+
+impl Watch for Unwatched {}
