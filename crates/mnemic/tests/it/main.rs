@@ -12,6 +12,7 @@ mod calibrate;
 mod concurrency;
 mod errors;
 mod explain;
+mod explain_property;
 mod field_reports;
 mod index;
 mod model_store;
