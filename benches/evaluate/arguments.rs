@@ -16,7 +16,8 @@ usage: evaluate [options] DATA.json [DATA.json…]
   --by-category       nDCG@10 by category of query
   --weights           nDCG@10 by weight of the vector leg, 0 to 1
   --cross-validate    choose that weight without the queries it is judged on
-  --null              scores of queries that have no answer: AUC and thresholds
+  --null              scores of queries that have no answer: AUC, thresholds, and percentiles
+                      of what random questions score
   --all               the four tables above
   --help              this text
 

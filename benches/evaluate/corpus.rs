@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mnemic::{Hit, Memory, NewMemory, Preset, Recall, Timestamp};
+use mnemic::{Calibration, Hit, Memory, NewMemory, Preset, Recall, Timestamp};
 
 use crate::Result;
 use crate::data::{DataSet, Scope};
@@ -48,7 +48,7 @@ pub struct Query {
     pub text: String,
     pub category: String,
     /// Ids as stored.
-    relevant: HashSet<String>,
+    pub relevant: HashSet<String>,
 }
 
 /// What a ranker gave for one query.
@@ -196,6 +196,17 @@ impl StoredScope {
     pub fn recall(&self, text: &str, preset: Preset) -> Result<Vec<Hit>> {
         let recall = Recall::new(text).limit(10).now(self.now).preset(preset);
         Ok(self.memory.recall(recall)?)
+    }
+
+    /// Calibrates its memory for a preset.
+    pub fn calibrate(&self, preset: Preset) -> Result<Calibration> {
+        Ok(self.memory.calibrate(preset)?)
+    }
+
+    /// The ten best hits that reach a percentile of what random questions reach.
+    pub fn recall_above(&self, text: &str, preset: Preset, percent: f64) -> Result<Vec<Hit>> {
+        let recall = Recall::new(text).limit(10).now(self.now).preset(preset);
+        Ok(self.memory.recall(recall.min_percentile(percent))?)
     }
 
     /// The score of the best hit; 0 where there is none.

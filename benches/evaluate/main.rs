@@ -8,6 +8,7 @@
 
 mod abstention;
 mod arguments;
+mod calibration;
 mod corpus;
 mod data;
 mod embedder;
@@ -82,6 +83,7 @@ fn evaluate(arguments: &Arguments) -> Result<()> {
     }
     if arguments.null {
         abstention::print(&corpus, &runs, &mut report)?;
+        calibration::print(&corpus, &runs[ranker::DEFAULT], &mut report)?;
     }
     if let Some(path) = &arguments.csv {
         report.write_csv(path)?;

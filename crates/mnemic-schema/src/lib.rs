@@ -9,6 +9,7 @@ mod extension;
 mod filter;
 mod follow;
 mod frozen;
+mod meta;
 mod migrate;
 mod open;
 mod read;

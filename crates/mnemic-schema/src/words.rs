@@ -33,12 +33,19 @@ pub struct Tokenizer {
 /// A word as the word index writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Token {
+    word: String,
     text: String,
     /// Whether every word that begins so is meant.
     prefix: bool,
 }
 
 impl Token {
+    /// The word that was asked for.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        &self.word
+    }
+
     /// What the word index has for the word.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -91,11 +98,17 @@ impl Tokenizer {
         found.sort_unstable();
         let mut tokens: Vec<Token> = Vec::with_capacity(found.len());
         for (row, _, text) in found {
-            let word = usize::try_from(row).ok().and_then(|row| words.get(row));
-            let prefix = word.is_some_and(QueryWord::is_prefix);
-            let token = Token { text, prefix };
-            if !tokens.contains(&token) {
-                tokens.push(token);
+            let Some(word) = usize::try_from(row).ok().and_then(|row| words.get(row)) else {
+                continue;
+            };
+            let prefix = word.is_prefix();
+            let known = |token: &Token| token.text == text && token.prefix == prefix;
+            if !tokens.iter().any(known) {
+                tokens.push(Token {
+                    word: word.text().to_owned(),
+                    text,
+                    prefix,
+                });
             }
         }
         Ok(tokens)

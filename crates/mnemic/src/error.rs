@@ -44,6 +44,9 @@ pub enum ErrorKind {
     Embedding,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,
+    /// A percentile was given as a floor, and the file is not calibrated for this model and preset: see
+    /// [`crate::Memory::calibrate`].
+    NotCalibrated,
     /// The file was written by a later version of the library; nothing was changed.
     NewerFile,
     /// The file is a database of something else; nothing was changed.

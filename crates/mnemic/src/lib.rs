@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
+mod calibrate;
 mod embedding;
 mod error;
 mod filter;
@@ -15,6 +16,7 @@ mod upkeep;
 mod write;
 
 pub use builder::MemoryBuilder;
+pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
@@ -32,6 +34,8 @@ pub use mnemic_schema::{
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
 pub use mnemic_static::StaticEmbedder;
 pub use project::ProjectMemory;
+pub use recall::budget::{EstimatedTokens, TokenCounter, context};
+pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
 pub use recall::hit::{Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;

@@ -4,6 +4,7 @@ use mnemic_rank::Floors;
 use mnemic_schema::{Filter, Scope, Timestamp};
 
 use crate::filter::filter_verbs;
+use crate::recall::budget::{Budget, TokenCounter};
 use crate::recall::preset::Preset;
 
 /// A question to a memory. A `&str` or `String` becomes one with the defaults: global memories, the best ten.
@@ -26,6 +27,9 @@ pub struct Recall {
     pub(crate) filter: Filter,
     pub(crate) limit: usize,
     pub(crate) floors: Floors,
+    /// The least relevance as a percentile of what random questions reach.
+    pub(crate) percentile: Option<f64>,
+    pub(crate) budget: Option<Budget>,
     pub(crate) preset: Preset,
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
@@ -48,6 +52,8 @@ impl Recall {
             },
             limit: DEFAULT_LIMIT,
             floors: Floors::NONE,
+            percentile: None,
+            budget: None,
             preset: Preset::default(),
             now: None,
             rerank: None,
@@ -78,6 +84,55 @@ impl Recall {
     /// [`Recall::min_score`]. Default: no floor.
     pub fn min_relevance(mut self, relevance: f64) -> Self {
         self.floors.min_relevance = relevance;
+        self
+    }
+
+    /// Drops hits whose relevance is under what so many per cent of random questions reach with their best hit in this
+    /// very file: at 95, one random question in twenty recalls something. It is a floor that need not be guessed, and it
+    /// holds beside [`Recall::min_relevance`].
+    ///
+    /// `percent` is in \[0, 100\]; anything else is `InvalidInput` when the question is asked. The file must have been
+    /// calibrated for the model and the preset, once, by [`crate::Memory::calibrate`]: otherwise recall fails with
+    /// `NotCalibrated`.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Preset, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store_all(["deploys freeze on Fridays", "the desk plant is a cactus", "the office dog is called Biscuit"])?;
+    /// memory.calibrate(Preset::default())?;
+    /// let sure = |question: &str| memory.recall(Recall::new(question).min_percentile(95.0));
+    /// assert_eq!(sure("when do deploys freeze?")?.len(), 1);
+    /// assert_eq!(sure("how deep can the submarine dive?")?.len(), 0);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn min_percentile(mut self, percent: f64) -> Self {
+        self.percentile = Some(percent);
+        self
+    }
+
+    /// Keeps the best hits that fit in a budget of tokens, none of them cut.
+    ///
+    /// The hits are taken in their order, best first. One that does not fit in what is left is passed over and the next
+    /// one looked at, so that a long memory does not starve the others. What counts is each hit as [`crate::context`]
+    /// writes it, day and line break included, by the counter given. The limit holds first: a budget only leaves out hits
+    /// that the same question has without it. So raise the limit for many short memories. Where nothing fits there are no
+    /// hits.
+    ///
+    /// ```
+    /// use mnemic::{EstimatedTokens, Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store(format!("deploys freeze on Fridays, {}", "as everybody has been told ".repeat(40)))?;
+    /// memory.store("deploys are done by the bot")?;
+    /// let hits = memory.recall(Recall::new("deploys freeze?").limit(50).budget(100, EstimatedTokens))?;
+    /// assert_eq!(hits.len(), 1);
+    /// assert!(EstimatedTokens.count(&mnemic::context(&hits)) <= 100);
+    /// # use mnemic::TokenCounter;
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn budget(mut self, tokens: usize, counter: impl TokenCounter + 'static) -> Self {
+        self.budget = Some(Budget::new(tokens, counter));
         self
     }
 

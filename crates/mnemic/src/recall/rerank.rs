@@ -5,9 +5,10 @@ use mnemic_embed::Reranker;
 use mnemic_rank::fusion;
 
 use crate::memory::Memory;
+use crate::recall::beginning;
 use crate::recall::hit::Hit;
 use crate::recall::request::Recall;
-use crate::recall::{Scored, beginning};
+use crate::recall::watch::Watch;
 use crate::{Error, ErrorKind, Result};
 
 /// How many of the best are scored once more where the question does not say.
@@ -29,6 +30,7 @@ impl Memory {
         recall: &Recall,
         mut hits: Vec<Hit>,
         depth: usize,
+        watch: &mut dyn Watch,
     ) -> Result<Vec<Hit>> {
         let rest = hits.split_off(depth.min(hits.len()));
         if let Some(reranker) = self.reranker().filter(|_| !hits.is_empty()) {
@@ -37,24 +39,16 @@ impl Memory {
             for (hit, score) in hits.iter_mut().zip(scores) {
                 rescore(hit, f64::from(score), recall.preset.recency_weight);
             }
+            watch.reranked(&recall.floors, &hits);
             hits.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
             // Stable: equal ones stay in the order that they had.
             hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         }
         hits.extend(rest);
+        watch.reordered(&hits);
         hits.truncate(recall.limit);
         Ok(hits)
     }
-}
-
-/// Leaves those candidates, which are ordered best first, whose texts are needed: the first `depth`, whatever the
-/// floors say of them yet, and as many of the others as may become hits.
-pub(crate) fn shortlist(scored: &mut Vec<Scored>, recall: &Recall, depth: usize) {
-    let rest = scored.split_off(depth.min(scored.len()));
-    let admitted = rest
-        .into_iter()
-        .filter(|hit| recall.floors.admits(hit.score, hit.relevance));
-    scored.extend(admitted.take(recall.limit));
 }
 
 /// Puts the reranker's score into a hit. By one formula for every preset, as its scale is one (docs/scoring.md).

@@ -7,8 +7,12 @@
     clippy::panic
 )]
 
+mod budget;
+mod calibrate;
 mod concurrency;
 mod errors;
+mod explain;
+mod explain_property;
 mod field_reports;
 mod index;
 mod model_store;
