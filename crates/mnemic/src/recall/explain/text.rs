@@ -124,7 +124,7 @@ impl Explanation {
 fn write_rank(f: &mut fmt::Formatter<'_>, rank: Option<usize>) -> fmt::Result {
     match rank {
         Some(rank) => write!(f, ", rank {rank}"),
-        None => write!(f, ", no rank"),
+        None => write!(f, ", not among its best"),
     }
 }
 
