@@ -1,6 +1,7 @@
 //! What the resident index knows of each memory beside its vector: enough to apply a filter without asking the file.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemic_schema::{Filter, IndexRow, Scope, Snapshot, Timestamp};
 
@@ -19,7 +20,13 @@ pub(crate) struct Rows {
     /// Of each project by its number, the global ones first.
     totals: Vec<Totals>,
     dead: usize,
+    /// Which positions have a tag, for tags that were asked for in this state: reading them from the file takes as long as
+    /// everything else where many memories have the tag.
+    tagged: Mutex<HashMap<String, Arc<Bits>>>,
 }
+
+/// Tags remembered at most.
+const MOST_TAGS: usize = 16;
 
 /// What the memories of a project come to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,8 +39,9 @@ const GLOBAL: u32 = 0;
 const DEAD: u32 = u32::MAX;
 
 impl Rows {
-    /// Bytes of memory for one row, its place in the lists included; a project's name is kept once.
-    pub(crate) const BYTES_EACH: usize = 2 * size_of::<i64>() + 2 * size_of::<u32>();
+    /// Bytes of memory for one row, its place in the lists included, and its bits; a project's name is kept once.
+    pub(crate) const BYTES_EACH: usize =
+        2 * size_of::<i64>() + 2 * size_of::<u32>() + MOST_TAGS / 8;
 
     /// Positions, those of memories that are gone included.
     pub(crate) fn len(&self) -> usize {
@@ -78,6 +86,7 @@ impl Rows {
 
     /// Adds a row after all others.
     pub(crate) fn push(&mut self, row: &IndexRow) {
+        self.forget_tags();
         let project = self.number(row.project.as_deref());
         self.count(project, row.length, true);
         self.seqs.push(row.seq);
@@ -88,6 +97,7 @@ impl Rows {
 
     /// Replaces what is known of a row; `None` where it is gone.
     pub(crate) fn set(&mut self, position: usize, row: Option<&IndexRow>) {
+        self.forget_tags();
         let number = row.map_or(DEAD, |row| self.number(row.project.as_deref()));
         let (Some(project), Some(created), Some(length)) = (
             self.projects.get_mut(position),
@@ -224,13 +234,38 @@ impl Rows {
     fn tagged(&self, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
         let mut bits = Bits::new(self.len());
         for tag in tags {
-            snapshot.tagged(tag, |seq| {
-                if let Some(position) = self.position(seq) {
-                    bits.set(position);
-                }
-            })?;
+            bits.or(&*self.with_tag(snapshot, tag)?);
         }
         Ok(bits)
+    }
+
+    /// The rows with a tag.
+    fn with_tag(&self, snapshot: &Snapshot<'_>, tag: &str) -> Result<Arc<Bits>> {
+        let known = |tags: &Mutex<HashMap<String, Arc<Bits>>>| {
+            let tags = tags.lock().unwrap_or_else(PoisonError::into_inner);
+            tags.get(tag).cloned()
+        };
+        if let Some(bits) = known(&self.tagged) {
+            return Ok(bits);
+        }
+        let mut bits = Bits::new(self.len());
+        snapshot.tagged(tag, |seq| {
+            if let Some(position) = self.position(seq) {
+                bits.set(position);
+            }
+        })?;
+        let bits = Arc::new(bits);
+        let mut tags = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
+        if tags.len() >= MOST_TAGS {
+            tags.clear();
+        }
+        tags.insert(tag.to_owned(), Arc::clone(&bits));
+        Ok(bits)
+    }
+
+    fn forget_tags(&mut self) {
+        let tags = self.tagged.get_mut();
+        tags.unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -295,6 +330,12 @@ impl Bits {
         self.0
             .get(position / 64)
             .is_some_and(|word| word & (1 << (position % 64)) != 0)
+    }
+
+    fn or(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
     }
 
     fn and(&mut self, other: &Self) {
