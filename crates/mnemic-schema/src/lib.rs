@@ -2,6 +2,7 @@
 
 mod backup;
 mod check;
+mod compact;
 #[cfg(test)]
 mod damage_tests;
 mod error;
@@ -14,8 +15,10 @@ mod migrate;
 mod open;
 mod read;
 mod repair;
+mod restore;
 mod row;
 mod search;
+mod staging;
 mod stopwords;
 mod structure;
 mod tags;
@@ -25,6 +28,7 @@ mod words;
 mod write;
 
 pub use check::CheckReport;
+pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
 pub use filter::{Filter, Scope};
 pub use follow::{IndexRow, IndexState};
@@ -32,7 +36,9 @@ pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;
+pub use restore::{Restored, restore};
 pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey};
+pub use staging::{Begun, Coverage, Space, Switch};
 pub use text::{MAX_QUERY_WORDS, QueryWord, fold, index_text, index_text_version, query_words};
 pub use timestamp::{Timestamp, TimestampError};
 pub use words::{Token, Tokenizer};

@@ -51,7 +51,7 @@ impl Default for OpenOptions {
 const WAL_LIMIT: u64 = 16 << 20;
 
 /// The longest wait for a lock that is asked of SQLite, which counts milliseconds in 32 bits: a day.
-const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
 /// One connection to a memory file.
 #[derive(Debug)]
@@ -325,6 +325,10 @@ impl Store {
         }
     }
 
+    pub(crate) fn options(&self) -> OpenOptions {
+        self.options
+    }
+
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -429,13 +433,17 @@ fn create_private(path: &Path) -> Result<(), SchemaError> {
 
 /// Opens a connection to exactly this file and sets it up; `SQLITE_OPEN_URI` is not among the flags, so that no
 /// character of the path has a meaning.
-fn connect(path: &Path, flags: OpenFlags, options: OpenOptions) -> Result<Connection, SchemaError> {
+pub(crate) fn connect(
+    path: &Path,
+    flags: OpenFlags,
+    options: OpenOptions,
+) -> Result<Connection, SchemaError> {
     let connection = Connection::open_with_flags(path, flags).doing("opening the file")?;
     set_up(&connection, options)?;
     Ok(connection)
 }
 
-fn connect_read_only(
+pub(crate) fn connect_read_only(
     path: &Path,
     options: OpenOptions,
 ) -> Result<(Connection, Option<Frozen>), SchemaError> {

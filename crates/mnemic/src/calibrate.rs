@@ -8,6 +8,7 @@ use mnemic_rank::percentile;
 use mnemic_schema::{Filter, Scope, Snapshot, query_words};
 
 use crate::memory::Memory;
+use crate::recall::can_compare;
 use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
 use crate::{Error, ErrorKind, Result};
@@ -320,11 +321,11 @@ impl Memory {
     /// Where and for which models the calibration of a preset is noted.
     fn kept(&self, snapshot: &Snapshot<'_>, preset: &Preset) -> Result<Kept> {
         let relevance = preset.relevance_name();
-        let (Some(embedder), Some(passages), true) = (
-            self.embedder(),
-            snapshot.recorded_model()?,
-            self.can_compare(snapshot, preset)?,
-        ) else {
+        let embedder = self.embedder();
+        let comparable = can_compare(embedder.as_deref(), snapshot, preset)?;
+        let (Some(embedder), Some(passages), true) =
+            (embedder, snapshot.recorded_model()?, comparable)
+        else {
             return Ok(Kept {
                 name: format!("calibration: words alone, {relevance}"),
                 models: "words alone".to_owned(),

@@ -9,6 +9,7 @@ mod filter;
 mod memory;
 mod project;
 mod recall;
+mod reembed;
 mod resident;
 mod timeline;
 mod types;
@@ -41,7 +42,7 @@ pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;
 pub use types::{
-    BackupReport, Deleted, Health, MemoryUpdate, NewMemory, Pruned, RepairReport, Stored,
-    StoredMemory,
+    Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, MemoryUpdate, NewMemory,
+    Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,
 };
 pub use write::Prune;

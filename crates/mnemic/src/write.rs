@@ -1,6 +1,6 @@
 //! The verbs that write: store, update, replace, delete, prune. They embed first, then write in one transaction.
 
-use mnemic_embed::InputKind;
+use mnemic_embed::{Embedder, InputKind};
 use mnemic_schema::{
     Embedded, Filter, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot, Timestamp,
 };
@@ -88,27 +88,26 @@ impl Memory {
         if memories.is_empty() {
             return Ok(Vec::new());
         }
-        let texts: Vec<&str> = memories
-            .iter()
-            .map(|memory| memory.content.as_str())
-            .collect();
-        let embeddings = self.embed_passages(&texts)?;
-        let windows = self.windows(&texts)?;
         let rows: Vec<NewRow> = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
             .collect();
-        self.write(|transaction| {
-            rows.iter()
-                .enumerate()
-                .map(|(i, row)| {
-                    Ok(Stored {
-                        id: transaction.insert(row, embeddings.get(i))?,
-                        created_at: row.created_at,
-                        windows: windows.get(i).copied().unwrap_or_default(),
+        let texts: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+        self.with_model(|embedder| {
+            let embeddings = embed_all(embedder, &texts)?;
+            let windows = windows(embedder, &texts)?;
+            self.write(|transaction| {
+                rows.iter()
+                    .enumerate()
+                    .map(|(i, row)| {
+                        Ok(Stored {
+                            id: transaction.insert(row, embeddings.get(i))?,
+                            created_at: row.created_at,
+                            windows: windows.get(i).copied().unwrap_or_default(),
+                        })
                     })
-                })
-                .collect()
+                    .collect()
+            })
         })
     }
 
@@ -143,23 +142,25 @@ impl Memory {
                 .filter(|memory| scope.admits(memory.project.as_deref()))
                 .ok_or_else(|| Error::not_found(id));
         }
-        let embeddings = match &change.content {
-            Some(content) => {
-                check_content(content)?;
-                self.embed_passages(&[content])?
-            }
-            None => Embeddings::default(),
-        };
+        if let Some(content) = &change.content {
+            check_content(content)?;
+        }
         let change = RowChange {
             content: change.content,
             project: change.project,
             tags: change.tags,
         };
-        self.write(|transaction| {
-            row_within(transaction, scope, id)?;
-            transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
-            let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
-            Ok(row.into())
+        self.with_model(|embedder| {
+            let embeddings = match &change.content {
+                Some(content) => embed_all(embedder, &[content])?,
+                None => Embeddings::default(),
+            };
+            self.write(|transaction| {
+                row_within(transaction, scope, id)?;
+                transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
+                let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
+                Ok(row.into())
+            })
         })
     }
 
@@ -192,17 +193,19 @@ impl Memory {
         with: NewMemory,
     ) -> Result<Stored> {
         check_content(&with.content)?;
-        let embeddings = self.embed_passages(&[&with.content])?;
-        let windows = self.windows(&[&with.content])?;
         let now = Timestamp::now();
-        self.write(|transaction| {
-            let old = row_within(transaction, scope, id)?;
-            transaction.delete(id)?;
-            let row = new_row(with, Some(old.into()), now);
-            Ok(Stored {
-                id: transaction.insert(&row, embeddings.get(0))?,
-                created_at: row.created_at,
-                windows: windows.first().copied().unwrap_or_default(),
+        self.with_model(|embedder| {
+            let embeddings = embed_all(embedder, &[&with.content])?;
+            let windows = windows(embedder, &[&with.content])?;
+            self.write(|transaction| {
+                let old = row_within(transaction, scope, id)?;
+                transaction.delete(id)?;
+                let row = new_row(with.clone(), Some(old.into()), now);
+                Ok(Stored {
+                    id: transaction.insert(&row, embeddings.get(0))?,
+                    created_at: row.created_at,
+                    windows: windows.first().copied().unwrap_or_default(),
+                })
             })
         })
     }
@@ -286,39 +289,27 @@ impl Memory {
             ids,
         })
     }
+}
 
-    /// The vectors of texts to store; a text without one is an error.
-    fn embed_passages(&self, texts: &[&str]) -> Result<Embeddings> {
-        let embeddings = self.embed_what_can_be(texts)?;
-        if let Some(embedder) = self.embedder()
-            && let Some((text, _)) = texts
-                .iter()
-                .zip(&embeddings.vectors)
-                .find(|(_, v)| v.is_none())
-        {
-            return Err(nothing_to_embed(embedder, text));
-        }
-        Ok(embeddings)
-    }
+/// In how many windows the model embeds each text; nothing without a model.
+fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
+    let Some(embedder) = embedder else {
+        return Ok(Vec::new());
+    };
+    let windows = |text: &&str| Ok(embedder.windows(InputKind::Passage, text)?);
+    texts.iter().map(windows).collect()
+}
 
-    /// In how many windows the model embeds each text; nothing without a model.
-    fn windows(&self, texts: &[&str]) -> Result<Vec<usize>> {
-        let Some(embedder) = self.embedder() else {
-            return Ok(Vec::new());
-        };
-        let windows = |text: &&str| Ok(embedder.windows(InputKind::Passage, text)?);
-        texts.iter().map(windows).collect()
-    }
-
-    /// The vectors of texts, as far as the model finds something to embed in them.
-    pub(crate) fn embed_what_can_be(&self, texts: &[&str]) -> Result<Embeddings> {
-        let Some(embedder) = self.embedder() else {
-            return Ok(Embeddings::default());
-        };
-        Ok(Embeddings {
-            model: Some(recorded(embedder.model())),
-            vectors: passages(embedder, texts)?,
-        })
+/// The vectors of texts to store; a text without one is an error.
+fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
+    let Some(embedder) = embedder else {
+        return Ok(Embeddings::default());
+    };
+    let embeddings = Embeddings::of(embedder, texts)?;
+    let mut made = texts.iter().zip(&embeddings.vectors);
+    match made.find(|(_, vector)| vector.is_none()) {
+        Some((text, _)) => Err(nothing_to_embed(embedder, text)),
+        None => Ok(embeddings),
     }
 }
 
@@ -330,6 +321,14 @@ pub(crate) struct Embeddings {
 }
 
 impl Embeddings {
+    /// As far as the model finds something to embed in the texts.
+    pub(crate) fn of(embedder: &dyn Embedder, texts: &[&str]) -> Result<Self> {
+        Ok(Self {
+            model: Some(recorded(embedder.model())),
+            vectors: passages(embedder, texts)?,
+        })
+    }
+
     pub(crate) fn get(&self, i: usize) -> Option<Embedded<'_>> {
         let (model, vector) = (self.model.as_ref()?, self.vectors.get(i)?.as_deref()?);
         Some(Embedded { model, vector })

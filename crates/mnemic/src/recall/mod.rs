@@ -13,6 +13,7 @@ mod watch;
 
 use std::collections::HashMap;
 
+use mnemic_embed::Embedder;
 use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
 use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
 
@@ -68,9 +69,19 @@ impl Memory {
 
     /// Recalls, stage by stage; `watch` sees what each stage left.
     fn watched(&self, recall: &Recall, watch: &mut dyn Watch) -> Result<Vec<Hit>> {
+        self.with_model(|embedder| self.watched_by(embedder, recall, watch))
+    }
+
+    /// Recalls by a model, or by words alone.
+    fn watched_by(
+        &self,
+        embedder: Option<&dyn Embedder>,
+        recall: &Recall,
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Hit>> {
         let words = query_words(&recall.query);
         // Before the snapshot, so that a slow model keeps nothing open.
-        let vector = match self.embedder() {
+        let vector = match embedder {
             Some(embedder) if recall.preset.vector_weight > 0.0 && !words.is_empty() => {
                 embedding::query(embedder, beginning(&recall.query))?
             }
@@ -86,7 +97,7 @@ impl Memory {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
             }
-            let has_vectors = self.can_compare(snapshot, &recall.preset)?;
+            let has_vectors = can_compare(embedder, snapshot, &recall.preset)?;
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
@@ -127,13 +138,17 @@ impl Memory {
             None => hits,
         })
     }
+}
 
-    /// Whether the vector leg can answer: it has a weight, the handle a model, and the file vectors of its space.
-    pub(crate) fn can_compare(&self, snapshot: &Snapshot<'_>, preset: &Preset) -> Result<bool> {
-        match self.embedder() {
-            Some(embedder) if preset.vector_weight > 0.0 => space_of(snapshot, embedder),
-            _ => Ok(false),
-        }
+/// Whether the vector leg can answer: it has a weight, the handle a model, and the file vectors of its space.
+pub(crate) fn can_compare(
+    embedder: Option<&dyn Embedder>,
+    snapshot: &Snapshot<'_>,
+    preset: &Preset,
+) -> Result<bool> {
+    match embedder {
+        Some(embedder) if preset.vector_weight > 0.0 => space_of(snapshot, embedder),
+        _ => Ok(false),
     }
 }
 

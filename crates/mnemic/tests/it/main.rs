@@ -10,6 +10,7 @@
 mod budget;
 mod calibrate;
 mod concurrency;
+mod erase;
 mod errors;
 mod explain;
 mod explain_property;
@@ -18,6 +19,7 @@ mod index;
 mod model_store;
 mod project;
 mod ranking;
+mod reembed;
 mod rerank;
 mod sizes;
 mod support;
