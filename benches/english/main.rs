@@ -23,14 +23,17 @@ const SCHEMA: &str = include_str!("../../crates/mnemic-schema/migrations/0001_me
 const TURNS: usize = 10;
 
 /// Words of English memories, common ones often.
-const WORDS: &str = "the the the the the a a a to to to of of of and and in in is is it for on with that as at by be are was we \
-    I they he she not or from this have has will user prefers project deploy deploys release Friday Monday database index query \
-    table schema server client request response error retry timeout token cache memory file path branch commit review test tests \
-    build failed passed fixed breaks works uses likes wants asked decided agreed moved renamed removed added changed updated \
-    configuration environment variable production staging meeting customer invoice payment deadline design document version \
-    Python Rust SQLite Postgres Docker Linux Anna Martin Berlin London coffee holiday birthday conference kitchen garden bicycle \
-    morning evening yesterday tomorrow weekly quarterly because although before after during between without already never \
-    always sometimes important different possible available necessary understanding implementation responsibility 2023 2024 8080";
+const WORDS: &str = "\
+    the the the the the a a a to to to of of of and and in in is is it for on with that as at by be are was we I \
+    they he she not or from this have has will user prefers project deploy deploys release Friday Monday \
+    database index query table schema server client request response error retry timeout token cache memory file \
+    path branch commit review test tests build failed passed fixed breaks works uses likes wants asked decided \
+    agreed moved renamed removed added changed updated configuration environment variable production staging \
+    meeting customer invoice payment deadline design document version Python Rust SQLite Postgres Docker Linux \
+    Anna Martin Berlin London coffee holiday birthday conference kitchen garden bicycle morning evening \
+    yesterday tomorrow weekly quarterly because although before after during between without already never \
+    always sometimes important different possible available necessary understanding implementation \
+    responsibility 2023 2024 8080";
 
 /// What people type that is not ASCII, in English: a text has about two of them.
 const TYPED: [&str; 6] = [
@@ -68,7 +71,8 @@ impl Schema {
     fn create(self) -> Outcome<Connection> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(
-            "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA trusted_schema = ON;",
+            "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
+             PRAGMA recursive_triggers = ON; PRAGMA trusted_schema = ON;",
         )?;
         if self == Self::Mnemic {
             register(&connection)?;

@@ -342,16 +342,56 @@ mod tests {
                 .collect();
             assert_eq!(computed, recalled, "{}", query.text);
         }
+    }
+
+    #[test]
+    fn a_variant_whose_parameter_says_nothing_is_the_default() {
+        let embedder = Arc::new(Measured::new(by_name("static").unwrap()));
+        let store = |content| {
+            let data: DataSet = serde_json::from_str(&json()).unwrap();
+            StoredSet::store(data, &embedder, content).unwrap()
+        };
+        let (set, bare) = (store(Item::content), store(Item::bare));
+        let places = [Place::of(&set.scopes[0], &embedder).unwrap()];
+        let asked = &ask(&set, &bare, &places, &embedder).unwrap()[0];
+        let score = |name: &str, value| {
+            let all = variants();
+            let variant = all.iter().find(|variant| variant.name == name).unwrap();
+            (variant.score)(asked, value)
+        };
+        let everything = score("all memories as candidates", 0.0);
         for variant in variants() {
             for &value in &variant.values {
-                let scores = (variant.score)(&asked[0], value);
+                let scores = (variant.score)(asked, value);
                 assert_eq!(scores.len(), 60, "{}", variant.name);
-                assert!(
-                    scores.iter().any(|score| score.is_finite()),
-                    "{}",
-                    variant.name
-                );
+                assert!(!asked.place.order(&scores).is_empty(), "{}", variant.name);
+            }
+            if variant.name.ends_with(", all") {
+                let nothing = (variant.score)(asked, 0.0);
+                let far = nothing
+                    .iter()
+                    .zip(&everything)
+                    .filter(|(a, b)| (*a - *b).abs() > 1e-6);
+                assert_eq!(far.count(), 0, "{}", variant.name);
+                // With a weight it says something, to this question.
+                let something = (variant.score)(asked, 0.5);
+                let tells = variant.name.contains("words") || something != nothing;
+                assert!(tells, "{}", variant.name);
             }
         }
+        let first = |scores: &[f64]| asked.place.order(scores)[..10].to_vec();
+        assert_eq!(score("newness as {} of the score", 0.01), default(asked));
+        assert_eq!(
+            first(&score("maximal marginal relevance, λ {}", 1.0)),
+            first(&default(asked))
+        );
+        assert_ne!(
+            first(&score("maximal marginal relevance, λ {}", 0.3)),
+            first(&default(asked))
+        );
+        // One memory in five is about the key; those before and after it are not, and get a share of its score.
+        let lent = score("neighbours in time lend {} each, all", 0.2);
+        assert!((lent[4] - everything[4] - 0.2 * (everything[3] + everything[5])).abs() < 1e-12);
+        assert!((lent[0] - everything[0] - 0.2 * everything[1]).abs() < 1e-12);
     }
 }
