@@ -228,6 +228,10 @@ impl Memory {
     /// assert_eq!(memory.calibration(Preset::default())?, Some(calibration));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn calibrate(&self, calibrate: impl Into<Calibrate>) -> Result<Calibration> {
         let calibrate: Calibrate = calibrate.into();
         let preset = with_a_scale(calibrate.preset)?;

@@ -12,6 +12,7 @@ mod recall;
 mod reembed;
 mod resident;
 mod timeline;
+mod trace;
 mod types;
 mod upkeep;
 mod write;
@@ -42,7 +43,7 @@ pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;
 pub use types::{
-    Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, MemoryUpdate, NewMemory,
-    Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,
+    Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, LastCheck, MemoryUpdate,
+    NewMemory, Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,
 };
 pub use write::Prune;

@@ -9,6 +9,7 @@ use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, Write
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
 use crate::resident::Resident;
+use crate::types::LastCheck;
 use crate::{Error, ErrorKind, Result};
 
 /// A long-term memory in one SQLite file: store, recall, and keep in order.
@@ -46,6 +47,7 @@ struct Inner {
     /// Held by the thread that embeds the file again.
     reembedding: Mutex<()>,
     resident: Resident,
+    last_check: Mutex<Option<LastCheck>>,
     /// Made at the first recall.
     tokenizer: Mutex<Option<Tokenizer>>,
 }
@@ -133,6 +135,7 @@ impl Memory {
                 }),
                 reembedding: Mutex::new(()),
                 resident: Resident::new(index_budget),
+                last_check: Mutex::default(),
                 tokenizer: Mutex::default(),
             }),
         })
@@ -209,6 +212,14 @@ impl Memory {
 
     pub(crate) fn resident(&self) -> &Resident {
         &self.inner.resident
+    }
+
+    pub(crate) fn note_check(&self, check: LastCheck) {
+        *lock(&self.inner.last_check) = Some(check);
+    }
+
+    pub(crate) fn last_check(&self) -> Option<LastCheck> {
+        *lock(&self.inner.last_check)
     }
 
     /// The words of a question as the word index writes them.

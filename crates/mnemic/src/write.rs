@@ -8,6 +8,7 @@ use mnemic_schema::{
 use crate::embedding::{nothing_to_embed, passages, recorded};
 use crate::filter::filter_verbs;
 use crate::memory::Memory;
+use crate::trace::event;
 use crate::types::{Deleted, MemoryUpdate, NewMemory, Pruned, Stored, StoredMemory};
 use crate::{Error, Result};
 
@@ -75,6 +76,10 @@ impl Memory {
     /// assert_eq!(memory.get(&stored[1].id)?.unwrap().content, "the spare key is with Anna");
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn store_all<I>(&self, memories: I) -> Result<Vec<Stored>>
     where
         I: IntoIterator,
@@ -88,6 +93,7 @@ impl Memory {
         if memories.is_empty() {
             return Ok(Vec::new());
         }
+        event!(memories = memories.len(), "storing");
         let rows: Vec<NewRow> = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
@@ -125,6 +131,10 @@ impl Memory {
     /// assert_eq!(memory.recall("cactus")?[0].memory, changed);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
         self.update_within(&Scope::All, id, change.into())
     }
@@ -181,6 +191,10 @@ impl Memory {
     /// assert_eq!(memory.get(&new.id)?.unwrap().project.as_deref(), Some("gateway"));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
         self.replace_within(&Scope::All, id, with.into())
     }
@@ -222,6 +236,10 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Memory::delete`].
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn delete_all<I>(&self, ids: I) -> Result<Deleted>
     where
         I: IntoIterator,
@@ -259,6 +277,10 @@ impl Memory {
     /// # Errors
     /// `InvalidInput` where no filter was given (no tags is none, and neither is the empty project name, which is more
     /// likely a variable that was never set); `ReadOnly`, `Busy`, `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn prune(&self, prune: Prune) -> Result<Pruned> {
         let Prune { filter, apply } = prune;
         if let Scope::Project(project) | Scope::ProjectAndGlobal(project) = &filter.scope

@@ -26,6 +26,7 @@ use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
 use crate::recall::source::Source;
 use crate::recall::watch::{Scene, Unwatched, Watch};
+use crate::trace::event;
 
 /// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (docs/scoring.md).
 const CANDIDATES_PER_HIT: usize = 3;
@@ -59,6 +60,10 @@ impl Memory {
     /// println!("{:.2}  {}", hits[0].score, hits[0].signals);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
         let recall: Recall = recall.into();
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
@@ -112,6 +117,12 @@ impl Memory {
                 now,
             };
             let mut scored = scene.scored(recall.limit)?;
+            event!(
+                candidates = scored.len(),
+                by_index = source.has_index(),
+                by_vectors = has_vectors,
+                "searched"
+            );
             watch.scored(&scene, &scored)?;
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
             let calibrated = self.calibrated_floor(snapshot, recall)?;
@@ -133,10 +144,12 @@ impl Memory {
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
         let hits = self.rerank(recall, best, depth, watch)?;
-        Ok(match &recall.budget {
+        let hits = match &recall.budget {
             Some(budget) => budget.pack(hits, watch),
             None => hits,
-        })
+        };
+        event!(hits = hits.len(), "recalled");
+        Ok(hits)
     }
 }
 

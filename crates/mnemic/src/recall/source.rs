@@ -60,6 +60,11 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// Whether the resident index answers.
+    pub(crate) fn has_index(&self) -> bool {
+        self.resident.is_some()
+    }
+
     /// The memories of the scope.
     pub(crate) fn collection(&self) -> Result<Collection> {
         let scope = &self.filter.scope;

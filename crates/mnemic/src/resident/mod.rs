@@ -19,6 +19,7 @@ use crate::Result;
 use crate::resident::codes::{Codes, Estimate};
 use crate::resident::rows::Rows;
 pub(crate) use crate::resident::rows::Selection;
+use crate::trace::event;
 
 /// The index of one handle and its clones.
 #[derive(Debug)]
@@ -154,6 +155,7 @@ impl Resident {
             return Ok(false);
         }
         let whole = Loaded::whole(snapshot, state, model)?;
+        event!(memories = whole.rows.len(), "index loaded");
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Some(whole);
         Ok(true)
     }

@@ -180,6 +180,10 @@ impl Memory {
     /// println!("{missing}");
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn explain(&self, recall: impl Into<Recall>, id: &str) -> Result<Explanation> {
         let recall: Recall = recall.into();
         let mut watcher = Watcher::of(self, id);
