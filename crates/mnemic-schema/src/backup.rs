@@ -44,7 +44,11 @@ impl Store {
                 break copy;
             }
         };
-        whole(&connect_read_only(copy.path(), OpenOptions::default())?.0)?;
+        let source = self.path().map(Path::to_owned).unwrap_or_default();
+        whole(
+            &connect_read_only(copy.path(), OpenOptions::default())?.0,
+            &source,
+        )?;
         copy.as_file().sync_all().map_err(io)?;
         let copy = copy
             .persist_noclobber(&target)
@@ -68,8 +72,9 @@ pub(crate) fn copy_into(connection: &Connection, path: &Path) -> Result<(), Sche
         .doing("writing the backup")
 }
 
-/// Whether SQLite finds a database whole: its pages, its tables and indexes, the words that FTS5 keeps.
-pub(crate) fn whole(connection: &Connection) -> Result<(), SchemaError> {
+/// Whether SQLite finds a database whole: its pages, its tables and indexes, the words that FTS5 keeps. The path is for
+/// the error.
+pub(crate) fn whole(connection: &Connection, path: &Path) -> Result<(), SchemaError> {
     let answer: String = connection
         .query_row(
             "SELECT integrity_check FROM pragma_integrity_check",
@@ -81,7 +86,7 @@ pub(crate) fn whole(connection: &Connection) -> Result<(), SchemaError> {
         return Ok(());
     }
     Err(SchemaError::Damaged {
-        path: connection.path().map(PathBuf::from).unwrap_or_default(),
+        path: path.to_owned(),
         found: answer,
     })
 }

@@ -141,7 +141,7 @@ impl Store {
             .structure
             .iter()
             .any(|fault| fault.starts_with("table") || fault.starts_with("view"));
-        if self.is_writable() && whole {
+        if self.is_writable() && whole && report.word_index.is_none() {
             report.word_index = self.compare_word_index()?;
         }
         Ok(report)
@@ -205,10 +205,16 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
     }
     // A search first: FTS5 then drops what it remembers of the index if another connection wrote meanwhile, which its part
     // of the integrity check forgets to do, and would take for damage.
-    let _: Vec<i64> = list(
+    let searched: Result<Vec<i64>, SchemaError> = list(
         snapshot,
         "SELECT rowid FROM memories_fts WHERE memories_fts MATCH 'a' LIMIT 1",
-    )?;
+    );
+    match searched {
+        Err(SchemaError::Sqlite { source, .. } | SchemaError::Corrupt { source, .. }) => {
+            report.word_index = Some(source.to_string());
+        }
+        searched => drop(searched?),
+    }
     report.sqlite = list(
         snapshot,
         "SELECT integrity_check FROM pragma_integrity_check",

@@ -296,3 +296,108 @@ fn a_lost_record_of_the_model_costs_no_vectors() {
     store.repair("2026-07-01".parse().unwrap()).unwrap();
     assert_eq!(store.check().unwrap().vectors, 3);
 }
+
+/// A store of which two memories of three are staged for a coming model.
+fn staged() -> (Store, RecordedModel) {
+    let mut store = store();
+    let coming = RecordedModel {
+        id: "coming".into(),
+        dims: 2,
+        ..model()
+    };
+    store
+        .write(|w| {
+            w.begin_staging(&coming)?;
+            for (seq, content) in [(1, "alpha"), (2, "beta")] {
+                let embedded = Embedded {
+                    model: &coming,
+                    vector: &[1.0, 1.0],
+                };
+                assert!(w.stage(seq, content, embedded)?);
+            }
+            Ok::<_, SchemaError>(())
+        })
+        .unwrap();
+    (store, coming)
+}
+
+#[test]
+fn staged_vectors() {
+    for (sql, bad) in [
+        (
+            "INSERT INTO vector_staging VALUES (99, x'0000803f0000803f')",
+            99,
+        ),
+        (
+            "UPDATE vector_staging SET vector = x'0000000000000000' WHERE seq = 1",
+            1,
+        ),
+        (
+            "UPDATE vector_staging SET vector = x'0000803f' WHERE seq = 2",
+            2,
+        ),
+    ] {
+        let (mut store, _) = staged();
+        assert!(store.check().unwrap().is_ok());
+        store.connection().execute_batch(sql).unwrap();
+        assert_eq!(store.check().unwrap().bad_staged, [bad], "{sql}");
+        let report = store.repair("2026-07-01".parse().unwrap()).unwrap();
+        assert_eq!(report.staged_vectors_removed, 1);
+        assert!(store.check().unwrap().is_ok());
+    }
+}
+
+/// Without its triggers the staging would keep vectors of texts that changed.
+#[test]
+fn the_structure_of_the_staging() {
+    for (sql, fault) in [
+        (
+            "DROP TRIGGER vector_staging_update",
+            "trigger vector_staging_update is missing",
+        ),
+        (
+            "DROP TRIGGER vector_staging_delete",
+            "trigger vector_staging_delete is missing",
+        ),
+        (
+            "DROP TABLE vector_staging",
+            "table vector_staging is missing",
+        ),
+    ] {
+        let (mut store, coming) = staged();
+        store.connection().execute_batch(sql).unwrap();
+        assert_eq!(store.check().unwrap().structure, [fault]);
+        store.repair("2026-07-01".parse().unwrap()).unwrap();
+        assert!(store.check().unwrap().is_ok());
+        let missing = store.write(|w| w.switch_to_staged(&coming, 0)).unwrap();
+        assert_ne!(missing, crate::Switch::Done(0));
+    }
+    // It may be abandoned, or begun anew, without its table too.
+    let (mut store, _) = staged();
+    store
+        .connection()
+        .execute_batch("DROP TABLE vector_staging")
+        .unwrap();
+    assert_eq!(store.write(|w| w.abandon_staging()).unwrap(), Some(0));
+    assert!(store.check().unwrap().is_ok());
+}
+
+/// A copy that SQLite does not find whole gets no name.
+#[test]
+fn a_backup_of_a_damaged_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store();
+    store
+        .connection()
+        .execute_batch("DELETE FROM memories_fts_data WHERE id > 10")
+        .unwrap();
+    let to = folder.path().join("backup.db");
+    let error = store.backup(&to).unwrap_err();
+    assert!(
+        matches!(&error, SchemaError::Damaged { found, .. } if found.contains("memories_fts")),
+        "{error:?}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    store.repair("2026-07-01".parse().unwrap()).unwrap();
+    store.backup(&to).unwrap();
+}

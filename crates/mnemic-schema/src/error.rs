@@ -137,7 +137,9 @@ pub enum SchemaError {
     )]
     NotErased,
     /// A backup, or the copy of one, is not sound.
-    #[error("{path:?} is not a sound memory file: {found}")]
+    #[error(
+        "{path:?} is not a sound memory file: {found}. Open it and run repair(), or use another copy"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,

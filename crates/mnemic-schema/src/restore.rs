@@ -89,7 +89,7 @@ fn checked_copy(
             reason: "it is empty".to_owned(),
         });
     }
-    whole(&connection)?;
+    whole(&connection, from)?;
     let copy = NamedTempFile::with_prefix_in(".restore-", folder).map_err(io)?;
     crate::backup::copy_into(&connection, copy.path())?;
     let copy = copy.into_temp_path();

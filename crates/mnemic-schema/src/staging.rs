@@ -61,6 +61,10 @@ const STAGING_KEYS: [&str; 4] = [
     "staging_dims",
 ];
 
+/// The memories without a staged vector, in the order of their keys: both sides are read from the narrow indexes alone.
+const UNSTAGED: &str =
+    "SELECT seq FROM memories EXCEPT SELECT seq FROM vector_staging ORDER BY seq";
+
 /// The table of the coming model's vectors, empty.
 pub(crate) const STAGING_SQL: &str = include_str!("../migrations/vector_staging.sql");
 
@@ -85,8 +89,7 @@ impl Snapshot<'_> {
             }
             Space::Staging => {
                 self.must_be_staging(None)?;
-                "SELECT m.seq FROM memories m LEFT JOIN vector_staging s ON s.seq = m.seq
-                 WHERE s.seq IS NULL ORDER BY m.seq"
+                UNSTAGED
             }
         };
         self.connection()
@@ -159,9 +162,10 @@ impl Snapshot<'_> {
             Space::Live => self
                 .count("SELECT count(*) FROM memories WHERE seq IN (SELECT seq FROM memory_vec)"),
             Space::Staging if self.staged_model()?.is_none() => Ok(0),
-            Space::Staging => {
-                self.count("SELECT count(*) FROM vector_staging s JOIN memories m ON m.seq = s.seq")
-            }
+            Space::Staging => self.count(
+                "SELECT count(*) FROM
+                     (SELECT seq FROM memories INTERSECT SELECT seq FROM vector_staging)",
+            ),
         }
     }
 
@@ -254,10 +258,7 @@ impl WriteTransaction<'_> {
         leave: u64,
     ) -> Result<Switch, SchemaError> {
         self.must_be_staging(Some(model))?;
-        let missing = self.count(
-            "SELECT count(*) FROM memories m LEFT JOIN vector_staging s ON s.seq = m.seq
-             WHERE s.seq IS NULL",
-        )?;
+        let missing = self.count(&format!("SELECT count(*) FROM ({UNSTAGED})"))?;
         if missing > leave {
             return Ok(Switch::Missing(missing));
         }

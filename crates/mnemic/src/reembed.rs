@@ -30,9 +30,11 @@ struct Staged {
     left: Option<u64>,
 }
 
-/// How a filling of one space ended.
+/// How an embedding of what is missing ended.
 #[derive(Debug, Default)]
-struct Filled {
+struct Pass {
+    /// How many were missing at its beginning.
+    missing: usize,
     embedded: u64,
     cancelled: bool,
     /// Keys of memories in whose text the model finds nothing to embed.
@@ -107,7 +109,7 @@ impl Memory {
         if staged.left == Some(0) {
             return self.reembedded(staged.embedded, true);
         }
-        let filled = self.fill(Space::Live, &*embedder, &mut progress)?;
+        let filled = self.fill(&*embedder, &mut progress)?;
         // What the switch left is told by the coverage.
         let finished = staged.left.is_some() || !filled.cancelled;
         self.reembedded(staged.embedded + filled.embedded, finished)
@@ -121,29 +123,30 @@ impl Memory {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Staged> {
         let mut staged = Staged::default();
-        for round in 1u32.. {
-            let filled = self.fill(Space::Staging, embedder, progress)?;
-            staged.embedded += filled.embedded;
-            staged.cancelled = filled.cancelled;
-            if filled.cancelled {
-                break;
+        // Rounds that found no more missing than what others had stored meanwhile.
+        let mut rounds = 0u32;
+        loop {
+            let pass = self.fill_once(Space::Staging, embedder, &HashSet::new(), progress)?;
+            staged.embedded += pass.embedded;
+            staged.cancelled = pass.cancelled;
+            if pass.cancelled {
+                return Ok(staged);
             }
-            if !filled.left.is_empty() {
-                return Err(self.nothing_to_embed_in(&filled.left, embedder)?);
+            if !pass.left.is_empty() {
+                return Err(self.nothing_to_embed_in(&pass.left, embedder)?);
             }
-            let leave = if round < PATIENT_ROUNDS {
-                0
-            } else {
-                BATCH_ROWS as u64
+            rounds += u32::from(pass.missing <= BATCH_ROWS);
+            let leave = match rounds > PATIENT_ROUNDS {
+                true => BATCH_ROWS as u64,
+                false => 0,
             };
             let switch =
                 self.write(|transaction| Ok(transaction.switch_to_staged(model, leave)?))?;
             if let Switch::Done(left) = switch {
                 staged.left = Some(left);
-                break;
+                return Ok(staged);
             }
         }
-        Ok(staged)
     }
 
     /// Drops what a re-embedding has gathered so far; answers how many vectors that were. Recall is as before. A call of
@@ -195,7 +198,7 @@ impl Memory {
                 ));
             };
             let mut report = |now| (progress.borrow_mut())(now);
-            let filled = self.fill(Space::Live, embedder, &mut report)?;
+            let filled = self.fill(embedder, &mut report)?;
             Ok(Backfilled {
                 finished: !filled.cancelled,
                 embedded: filled.embedded,
@@ -234,40 +237,57 @@ impl Memory {
         })
     }
 
-    /// Embeds what is missing in a space until nothing is, or nothing that can be embedded.
+    /// Embeds what has no vector in the file until nothing is left, or nothing that can be embedded.
     fn fill(
+        &self,
+        embedder: &dyn Embedder,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Pass> {
+        let mut filled = Pass::default();
+        let mut hopeless = HashSet::new();
+        loop {
+            let pass = self.fill_once(Space::Live, embedder, &hopeless, progress)?;
+            filled.embedded += pass.embedded;
+            filled.cancelled = pass.cancelled;
+            hopeless.extend(pass.left);
+            if pass.cancelled || pass.missing == 0 {
+                filled.left = hopeless.into_iter().collect();
+                filled.left.sort_unstable();
+                return Ok(filled);
+            }
+        }
+    }
+
+    /// Embeds what has no vector in a space at this moment, but for some.
+    fn fill_once(
         &self,
         space: Space,
         embedder: &dyn Embedder,
+        but: &HashSet<i64>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Filled> {
-        let mut filled = Filled::default();
-        let mut hopeless: HashSet<i64> = HashSet::new();
+    ) -> Result<Pass> {
+        let (mut missing, total) =
+            self.read(|snapshot| Ok((snapshot.unembedded(space)?, snapshot.memory_count()?)))?;
+        let mut done = total.saturating_sub(missing.len() as u64);
+        missing.retain(|seq| !but.contains(seq));
+        let mut pass = Pass {
+            missing: missing.len(),
+            ..Pass::default()
+        };
+        let mut rest = missing.as_slice();
         loop {
-            let (missing, total) =
-                self.read(|snapshot| Ok((snapshot.unembedded(space)?, snapshot.memory_count()?)))?;
-            let mut done = total.saturating_sub(missing.len() as u64);
-            let (left, missing): (Vec<i64>, Vec<i64>) =
-                missing.into_iter().partition(|seq| hopeless.contains(seq));
-            let mut rest = missing.as_slice();
-            loop {
-                if progress(Progress { done, total }).is_break() {
-                    filled.cancelled = true;
-                    return Ok(filled);
-                }
-                if rest.is_empty() {
-                    break;
-                }
-                let batch = self.fill_batch(space, embedder, rest)?;
-                hopeless.extend(&batch.left);
-                filled.embedded += batch.embedded;
-                done = total.min(done + batch.embedded);
-                rest = rest.get(batch.through..).unwrap_or_default();
+            if progress(Progress { done, total }).is_break() {
+                pass.cancelled = true;
+                return Ok(pass);
             }
-            if missing.is_empty() {
-                filled.left = left;
-                return Ok(filled);
+            if rest.is_empty() {
+                return Ok(pass);
             }
+            let batch = self.fill_batch(space, embedder, rest)?;
+            pass.embedded += batch.embedded;
+            pass.left.extend(batch.left);
+            done = total.min(done + batch.embedded);
+            rest = rest.get(batch.through..).unwrap_or_default();
         }
     }
 

@@ -10,6 +10,7 @@
 mod migration;
 mod open;
 mod search;
+mod staging;
 mod write;
 
 use mnemic_schema::{Embedded, NewRow, OpenOptions, RecordedModel, SchemaError, Store, Timestamp};

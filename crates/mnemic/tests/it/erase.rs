@@ -292,6 +292,48 @@ fn a_backup_is_restored_and_what_was_there_is_kept() {
     );
 }
 
+/// Every backup taken while others write is one state: whole transactions, in their order.
+#[test]
+fn a_backup_is_one_state_while_others_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let options = || builder().durability(mnemic::Durability::Normal);
+    let memory = options().open(at("a.db")).unwrap();
+    let elsewhere = options().open(at("a.db")).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for (name, writer) in [("here", &memory), ("elsewhere", &elsewhere)] {
+            let done = &done;
+            scope.spawn(move || {
+                for i in 0.. {
+                    let pair = [0, 1].map(|half| format!("{name} {i} {half}"));
+                    writer.store_all(pair).unwrap();
+                    if done.load(std::sync::atomic::Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        let mut counts = Vec::new();
+        for round in 0..8 {
+            let to = at(&format!("backup-{round}.db"));
+            memory.backup(&to).unwrap();
+            let copy = restored(&to);
+            for name in ["here", "elsewhere"] {
+                let of = copy.iter().filter(|text| text.starts_with(name)).count();
+                let whole = (0..of / 2).all(|i| {
+                    let pair = [0, 1].map(|half| format!("{name} {i} {half}"));
+                    pair.iter().all(|text| copy.binary_search(text).is_ok())
+                });
+                assert!(of % 2 == 0 && whole, "round {round}: {of}");
+            }
+            counts.push(copy.len());
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(counts.is_sorted() && counts[7] > counts[0], "{counts:?}");
+    });
+}
+
 /// A handle of the old file that comes to write finds that it was replaced; one that reads goes over to the new file.
 #[test]
 fn who_has_the_old_file_in_sight_notices_the_restored_one() {
