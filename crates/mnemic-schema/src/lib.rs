@@ -1,14 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+mod adopt;
 mod backup;
 mod check;
 #[cfg(test)]
 mod damage_tests;
 mod error;
+mod export;
 mod extension;
 mod filter;
 mod follow;
+mod foreign;
 mod frozen;
+mod import;
 mod migrate;
 mod open;
 mod read;
@@ -22,15 +26,19 @@ mod text;
 mod timestamp;
 mod write;
 
+pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use error::SchemaError;
 pub use filter::{Filter, Scope};
 pub use follow::{IndexRow, IndexState};
+pub use foreign::{
+    ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
+};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;
-pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey};
+pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey, UNKNOWN_SPACE};
 pub use text::{MAX_QUERY_WORDS, QueryWord, fold, index_text, index_text_version, query_words};
 pub use timestamp::{Timestamp, TimestampError};
 pub use write::WriteTransaction;

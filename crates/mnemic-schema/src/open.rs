@@ -140,12 +140,7 @@ impl Store {
     /// such file, and as [`Store::open`].
     /// A file of an older schema is [`SchemaError::ReadOnly`]: it must be opened for writing once.
     pub fn open_read_only(path: &Path, options: OpenOptions) -> Result<Self, SchemaError> {
-        let path = absolute(path)?;
-        std::fs::metadata(&path).map_err(|source| SchemaError::Io {
-            doing: "opening",
-            path: path.clone(),
-            source,
-        })?;
+        let path = existing(path)?;
         let identity = FileIdentity::of(&path);
         let (connection, frozen) = connect_read_only(&path, options)?;
         match migrate::inspect(&connection, &path, SCHEMA_VERSION)? {
@@ -402,6 +397,17 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf, SchemaError> {
     })
 }
 
+/// The path of a file that is there, made absolute.
+pub(crate) fn existing(path: &Path) -> Result<PathBuf, SchemaError> {
+    let path = absolute(path)?;
+    std::fs::metadata(&path).map_err(|source| SchemaError::Io {
+        doing: "opening",
+        path: path.clone(),
+        source,
+    })?;
+    Ok(path)
+}
+
 /// Makes the file where there is none, readable and writable by its owner alone: memories are private.
 fn create_private(path: &Path) -> Result<(), SchemaError> {
     let mut options = std::fs::OpenOptions::new();
@@ -422,13 +428,17 @@ fn create_private(path: &Path) -> Result<(), SchemaError> {
 
 /// Opens a connection to exactly this file and sets it up; `SQLITE_OPEN_URI` is not among the flags, so that no
 /// character of the path has a meaning.
-fn connect(path: &Path, flags: OpenFlags, options: OpenOptions) -> Result<Connection, SchemaError> {
+pub(crate) fn connect(
+    path: &Path,
+    flags: OpenFlags,
+    options: OpenOptions,
+) -> Result<Connection, SchemaError> {
     let connection = Connection::open_with_flags(path, flags).doing("opening the file")?;
     set_up(&connection, options)?;
     Ok(connection)
 }
 
-fn connect_read_only(
+pub(crate) fn connect_read_only(
     path: &Path,
     options: OpenOptions,
 ) -> Result<(Connection, Option<Frozen>), SchemaError> {

@@ -281,6 +281,11 @@ impl<'c> WriteTransaction<'c> {
         self.connection()
             .execute_batch(&vector_index_sql(model.dims))
             .doing(doing)?;
+        self.write_model(model)
+    }
+
+    /// Writes the record of the model, and nothing else.
+    pub(crate) fn write_model(&self, model: &RecordedModel) -> Result<(), SchemaError> {
         for (key, value) in [
             ("space", &model.space),
             ("model", &model.id),
@@ -288,7 +293,7 @@ impl<'c> WriteTransaction<'c> {
             ("dims", &model.dims.to_string()),
         ] {
             self.execute(
-                doing,
+                "recording the model of the vectors",
                 "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
                 params![key, value],
             )?;
