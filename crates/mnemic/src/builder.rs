@@ -113,6 +113,10 @@ impl MemoryBuilder {
         Memory::over(store, self.chosen(), budget)
     }
 
+    pub(crate) fn options(&self) -> OpenOptions {
+        self.options
+    }
+
     fn chosen(self) -> Option<Arc<dyn Embedder>> {
         match self.embedder {
             Choice::Given(embedder) => Some(embedder),

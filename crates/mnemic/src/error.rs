@@ -25,6 +25,7 @@ pub struct Error(Box<Repr>);
 #[derive(Debug)]
 enum Repr {
     Own(ErrorKind, String),
+    Caused(ErrorKind, String, Box<dyn StdError + Send + Sync>),
     Embed(EmbedError),
     Schema(SchemaError),
 }
@@ -64,7 +65,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {
-            Repr::Own(kind, _) => *kind,
+            Repr::Own(kind, _) | Repr::Caused(kind, ..) => *kind,
             Repr::Embed(_) => ErrorKind::Embedding,
             Repr::Schema(error) => kind_of(error),
         }
@@ -72,6 +73,19 @@ impl Error {
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Repr::Own(kind, message.into())))
+    }
+
+    /// With what lies below it.
+    pub(crate) fn caused(
+        kind: ErrorKind,
+        message: impl Into<String>,
+        cause: impl StdError + Send + Sync + 'static,
+    ) -> Self {
+        Self(Box::new(Repr::Caused(
+            kind,
+            message.into(),
+            Box::new(cause),
+        )))
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -89,7 +103,7 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,
         SchemaError::ReadOnly { .. } | SchemaError::UnmergedLog { .. } => ErrorKind::ReadOnly,
-        SchemaError::Busy { .. } => ErrorKind::Busy,
+        SchemaError::Busy { .. } | SchemaError::Changed { .. } => ErrorKind::Busy,
         SchemaError::Corrupt { .. } | SchemaError::BadRow { .. } => ErrorKind::Corrupt,
         SchemaError::AlreadyExists { .. } => ErrorKind::AlreadyExists,
         SchemaError::NotFound { .. } => ErrorKind::NotFound,
@@ -103,7 +117,7 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Repr::Own(_, message) => f.write_str(message),
+            Repr::Own(_, message) | Repr::Caused(_, message, _) => f.write_str(message),
             Repr::Embed(error) => error.fmt(f),
             Repr::Schema(error) => error.fmt(f),
         }
@@ -114,6 +128,7 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &*self.0 {
             Repr::Own(..) => None,
+            Repr::Caused(_, _, cause) => Some(&**cause),
             Repr::Embed(error) => error.source(),
             Repr::Schema(error) => error.source(),
         }

@@ -9,6 +9,7 @@ mod memory;
 mod recall;
 mod resident;
 mod timeline;
+mod transfer;
 mod types;
 mod upkeep;
 mod write;
@@ -23,7 +24,8 @@ pub use mnemic_embed::{
     EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, normalize, testing::check_embedder,
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, RepairReport as FileRepairReport, Scope, Timestamp, TimestampError,
+    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
+    TimestampError,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
@@ -32,6 +34,9 @@ pub use recall::hit::{Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;
+pub use transfer::adopt::{Adopt, AdoptReport};
+pub use transfer::export::{Export, ExportReport};
+pub use transfer::import::{Import, ImportReport, OnConflict};
 pub use types::{
     BackupReport, Deleted, Health, MemoryUpdate, NewMemory, Pruned, RepairReport, Stored,
     StoredMemory,

@@ -181,9 +181,22 @@ impl Memory {
 
 /// Whether the file has vectors that the embedder's may be compared with; an error where it has others.
 pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Result<bool> {
-    let Some(found) = snapshot.recorded_model()?.map(model_of) else {
+    let Some(recorded) = snapshot.recorded_model()? else {
         return Ok(false);
     };
+    if recorded.is_unknown() && snapshot.vector_count()? > 0 {
+        return Err(Error::new(
+            ErrorKind::ModelMismatch,
+            format!(
+                "the file does not name the model of its vectors ({} dimensions), so that none of {} can be compared with \
+                 them: open it without a model (no_embedder) to search its words, and if you know the model, say so with \
+                 name_model",
+                recorded.dims,
+                embedder.model()
+            ),
+        ));
+    }
+    let found = model_of(recorded);
     if embedder.model().same_space(&found) {
         return Ok(true);
     }

@@ -10,8 +10,10 @@
 mod concurrency;
 mod errors;
 mod field_reports;
+mod foreign;
 mod index;
 mod model_store;
 mod ranking;
 mod support;
+mod transfer;
 mod verbs;
