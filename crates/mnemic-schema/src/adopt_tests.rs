@@ -6,6 +6,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::foreign::ForeignFile;
+use crate::open::beside;
 
 /// The shape of rekal 2, with what each later test adds.
 const REKAL_2: &str = "

@@ -13,6 +13,7 @@ mod follow;
 mod foreign;
 mod frozen;
 mod import;
+mod keep_copy;
 mod migrate;
 mod open;
 mod read;

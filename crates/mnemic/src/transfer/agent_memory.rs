@@ -4,9 +4,9 @@ use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
 use serde_json::{Map, Value};
 
 use super::entry::{Entry, id_defect, unit};
-use super::import::Mapped;
 use super::left::to_json;
 use super::lines::numbers;
+use super::reading::Mapped;
 
 /// A row of its database, in the names of its JSON lines.
 pub(super) fn from_row(memory: ForeignMemory) -> (Map<String, Value>, Option<Vec<f32>>) {

@@ -4,15 +4,14 @@ use std::fmt;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use mnemic_schema::{ForeignFile, Left, OpenOptions, System};
-use serde_json::{Map, Value};
+use mnemic_schema::{Left, System};
 
-use super::entry::{Entry, Spool};
-use super::left::{Leavings, says_something};
-use super::lines::{Fields, MAX_LINE, each_line, wrong};
-use super::{agent_memory, jsonl, ra_h, rekal, take_in};
+use super::left::Leavings;
+use super::lines::MAX_LINE;
+use super::reading::Reading;
+use super::take_in;
 use crate::memory::Memory;
-use crate::{EmbeddingModel, Error, Result};
+use crate::{EmbeddingModel, Result};
 
 /// What [`Memory::import`] does where a memory of the same id is there with another text, project, tags or times. One
 /// that is there just so is left as it is, whatever this says.
@@ -187,17 +186,6 @@ impl fmt::Display for ImportReport {
     }
 }
 
-/// What a row becomes.
-pub(super) enum Mapped {
-    /// A memory, made of some of its fields.
-    Memory {
-        entry: Entry,
-        held: &'static [&'static str],
-    },
-    /// None, by its own system's word.
-    Dropped(String),
-}
-
 impl Memory {
     /// Takes memories in: all of them, or none where anything is wrong with any. Every line is looked at before the
     /// first is embedded, all are embedded before the first is written, and one transaction writes them.
@@ -236,39 +224,23 @@ impl Memory {
             max_line,
             left_to,
         } = import;
-        let mut reading = Reading {
-            spool: Spool::new(),
-            leavings: Leavings::new(left_to),
-            project,
-            model,
-            vectors: ("memory", Some("vector")),
-        };
         let place = match &source {
             Source::File(..) => "row",
             _ => "line",
         };
-        let model = match source {
-            Source::Jsonl(mut from) => jsonl::read(
-                &mut *from,
-                max_line,
-                &mut reading.spool,
-                &mut reading.leavings,
-            )?,
+        let carries = model.is_some() && take_in::model_of_vectors(self, model.as_ref())? == model;
+        let mut reading = Reading::new(Leavings::new(left_to), model, carries);
+        let source_model = match source {
+            Source::Jsonl(mut from) => reading.jsonl(&mut *from, max_line)?,
             Source::AgentMemoryJsonl(mut from) => reading.agent_memory(&mut *from, max_line)?,
             Source::File(system, path) => reading.file(system, &path)?,
         };
-        let Reading {
-            mut spool,
-            mut leavings,
-            project,
-            vectors,
-            ..
-        } = reading;
+        let (mut spool, mut leavings, vectors) = reading.finish()?;
         let taken = take_in::TakeIn {
             memory: self,
             on_conflict,
             project,
-            source_model: model,
+            source_model,
             place,
         };
         let (mut report, unused) = taken.run(&mut spool)?;
@@ -276,199 +248,7 @@ impl Memory {
             leavings.count(vectors.0, vectors.1, count, &why);
         }
         report.left_written = leavings.written;
-        report.left = leavings.finish()?;
+        report.left = leavings.counted();
         Ok(report)
-    }
-}
-
-/// An import whose rows are being read.
-struct Reading<'a> {
-    spool: Spool,
-    leavings: Leavings<'a>,
-    project: Option<String>,
-    /// The model of the vectors, as the caller says.
-    model: Option<EmbeddingModel>,
-    /// Where the vectors of the memories are: a table, and a field if they are one of its.
-    vectors: (&'static str, Option<&'static str>),
-}
-
-type Mapper = fn(u64, &Map<String, Value>, Option<Vec<f32>>) -> Result<Mapped, String>;
-
-impl Reading<'_> {
-    /// Reads a database of another system.
-    fn file(&mut self, system: System, path: &Path) -> Result<Option<EmbeddingModel>> {
-        let file = ForeignFile::open(path, system, OpenOptions::default())?;
-        let table = system.memory_table();
-        let (map, why): (Mapper, fn(&str) -> &'static str) = match system {
-            System::AgentMemory => (agent_memory::map, agent_memory::why),
-            System::RaH => (ra_h::map, ra_h::why),
-            _ => (rekal::map, |_| "mnemic has no such table"),
-        };
-        self.vectors = match system {
-            System::AgentMemory => ("memory_vectors", None),
-            System::RaH => ("nodes", Some("embedding")),
-            _ => ("memory_vec", None),
-        };
-        let mut place = 0;
-        file.memories(|mut memory| {
-            place += 1;
-            let dropped = memory.dropped.take();
-            let (row, vector) = match system {
-                System::AgentMemory => agent_memory::from_row(memory),
-                System::RaH => ra_h::from_row(memory),
-                _ => rekal::from_row(memory),
-            };
-            let has_vector = vector.is_some();
-            let mapped = match dropped {
-                Some(why) => Ok(Mapped::Dropped(why)),
-                None => map(place, &row, vector),
-            };
-            if self.mapped(
-                table,
-                &row,
-                mapped.unwrap_or_else(Mapped::Dropped),
-                has_vector,
-            )? {
-                self.leavings.row(table, &row)?;
-            }
-            Ok::<(), Error>(())
-        })?;
-        for other in file.tables()? {
-            let own_vectors = other.name == self.vectors.0 && self.vectors.1.is_none();
-            if other.name == table || (own_vectors && self.model.is_some()) {
-                continue;
-            }
-            if !own_vectors {
-                self.leavings
-                    .count(&other.name, None, other.rows, why(&other.name));
-            }
-            if self.leavings.keeps_rows() {
-                file.rows(&other.name, |row| {
-                    self.leavings.row(&other.name, &super::left::to_json(row))
-                })?;
-            }
-        }
-        let orphans = file.orphan_vectors()?;
-        self.leavings.count(
-            self.vectors.0,
-            self.vectors.1,
-            orphans,
-            "no memory has their id",
-        );
-        file.finish()?;
-        Ok(self.model.clone())
-    }
-
-    /// Reads agent-memory's own JSON lines.
-    fn agent_memory(
-        &mut self,
-        from: &mut dyn BufRead,
-        max_line: usize,
-    ) -> Result<Option<EmbeddingModel>> {
-        self.vectors = ("memory", Some("embedding"));
-        let mut ids = jsonl::Ids::default();
-        let mut lines = 0;
-        each_line(from, max_line, |line, text| {
-            lines = line;
-            let mut fields = Fields::parse(line, text)?;
-            let kind: String = fields.required("type")?;
-            if kind == "header" {
-                return Err(wrong(
-                    line,
-                    "an export of mnemic begins so: import it with Import::jsonl",
-                ));
-            }
-            let payload = fields.optional_object("payload")?;
-            let mut payload = payload.ok_or_else(|| fields.wrong("payload", "it is missing"))?;
-            if kind != "memory" {
-                let why = agent_memory::why(&kind);
-                self.leavings.count(&kind, None, 1, why);
-                return self.leavings.line(text);
-            }
-            let vector = payload.vector("embedding")?;
-            let has_vector = vector.is_some();
-            let row = payload.into_object()?;
-            let mapped = agent_memory::map(line, &row, vector).map_err(|what| wrong(line, what))?;
-            if let Some(Value::String(id)) = row.get("id") {
-                ids.add(id, line)?;
-            }
-            let mut something_left = self.mapped("memory", &row, mapped, has_vector)?;
-            for (name, _) in fields.rest() {
-                self.leavings
-                    .count(&kind, Some(name), 1, "agent-memory has no such field");
-                something_left = true;
-            }
-            if something_left {
-                self.leavings.line(text)?;
-            }
-            Ok(())
-        })?;
-        if lines == 0 {
-            return Err(Error::invalid("the import is empty"));
-        }
-        Ok(self.model.clone())
-    }
-
-    /// Takes what a row became; tells whether something of it is left.
-    fn mapped(
-        &mut self,
-        table: &str,
-        row: &Map<String, Value>,
-        mapped: Mapped,
-        has_vector: bool,
-    ) -> Result<bool> {
-        let (vectors, field) = self.vectors;
-        let vector_left = |leavings: &mut Leavings<'_>, why: &str| {
-            leavings.count(vectors, field, 1, why);
-        };
-        let (mut entry, held) = match mapped {
-            Mapped::Memory { entry, held } => (entry, held),
-            Mapped::Dropped(why) => {
-                self.leavings.count(table, None, 1, &why);
-                if has_vector {
-                    vector_left(&mut self.leavings, "their memory was left");
-                }
-                return Ok(true);
-            }
-        };
-        let mut something = false;
-        if has_vector {
-            let why = match (&self.model, &entry.vector) {
-                (None, _) => Some("which model made them is not known"),
-                (Some(_), None) => Some("of another text than the memory's, or no vectors"),
-                (Some(model), Some((vector, _))) if vector.len() != model.dims => {
-                    Some("of another width than those of the model")
-                }
-                _ => None,
-            };
-            if let Some(why) = why {
-                vector_left(&mut self.leavings, why);
-                entry.vector = None;
-                something |= field.is_some();
-            }
-        }
-        for (name, value) in row {
-            if Some(name.as_str()) == field || !says_something(value) {
-                continue;
-            }
-            // A time that could not be read was not taken, though its field has a place.
-            let unread = ["created_at", "updated_at"].contains(&name.as_str())
-                && held.contains(&name.as_str())
-                && value
-                    .as_str()
-                    .is_none_or(|time| time.parse::<crate::Timestamp>().is_err());
-            if unread {
-                self.leavings
-                    .count(table, Some(name), 1, "no time: the other one was taken");
-            } else if !held.contains(&name.as_str()) {
-                self.leavings
-                    .count(table, Some(name), 1, "mnemic has no such field yet");
-            } else {
-                continue;
-            }
-            something = true;
-        }
-        self.spool.push(entry)?;
-        Ok(something)
     }
 }

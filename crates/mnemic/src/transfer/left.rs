@@ -47,13 +47,7 @@ impl<'a> Leavings<'a> {
     /// Writes a line as it came.
     pub(super) fn line(&mut self, line: &str) -> Result<()> {
         if let Some(to) = &mut self.to {
-            writeln!(to, "{line}").map_err(|error| {
-                Error::caused(
-                    ErrorKind::Io,
-                    "what the import leaves cannot be written",
-                    error,
-                )
-            })?;
+            writeln!(to, "{line}").map_err(not_kept)?;
             self.written += 1;
         }
         Ok(())
@@ -63,23 +57,29 @@ impl<'a> Leavings<'a> {
         self.to.is_some()
     }
 
-    /// Ends the writing; answers what was counted.
-    pub(super) fn finish(self) -> Result<Vec<Left>> {
-        if let Some(mut to) = self.to {
-            to.flush().map_err(|error| {
-                Error::caused(
-                    ErrorKind::Io,
-                    "what the import leaves cannot be written",
-                    error,
-                )
-            })?;
+    /// Ends the writing.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        match &mut self.to {
+            Some(to) => to.flush().map_err(not_kept),
+            None => Ok(()),
         }
-        Ok(self
-            .counts
+    }
+
+    /// What was counted, by table and field.
+    pub(super) fn counted(self) -> Vec<Left> {
+        self.counts
             .into_iter()
             .map(|((table, field, why), count)| Left::new(table, field.as_deref(), count, why))
-            .collect())
+            .collect()
     }
+}
+
+fn not_kept(error: std::io::Error) -> Error {
+    Error::caused(
+        ErrorKind::Io,
+        "what the import leaves cannot be written",
+        error,
+    )
 }
 
 /// A row of another system's file as JSON. Bytes become `{"hex": "…"}`, as JSON has none; a number that JSON has no form

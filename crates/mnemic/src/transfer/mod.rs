@@ -10,6 +10,7 @@ mod jsonl;
 mod left;
 mod lines;
 mod ra_h;
+mod reading;
 mod rekal;
 mod take_in;
 

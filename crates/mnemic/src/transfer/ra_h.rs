@@ -5,8 +5,8 @@ use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
 use serde_json::{Map, Value};
 
 use super::entry::{Entry, unit};
-use super::import::Mapped;
 use super::left::to_json;
+use super::reading::Mapped;
 
 /// The fields that come over.
 const HELD: [&str; 6] = [

@@ -4,9 +4,9 @@ use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
 use serde_json::{Map, Value};
 
 use super::entry::{Entry, id_defect, unit};
-use super::import::Mapped;
 use super::left::to_json;
 use super::ra_h::floats;
+use super::reading::Mapped;
 
 /// The fields that come over.
 const HELD: [&str; 6] = [

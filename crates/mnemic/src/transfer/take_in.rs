@@ -35,7 +35,7 @@ enum Fate {
 impl TakeIn<'_> {
     /// Takes all entries in. Answers also how many vectors that came along were not used, and why.
     pub(super) fn run(&self, read: &mut Spool) -> Result<(ImportReport, Option<(u64, String)>)> {
-        let model = self.model_of_vectors()?;
+        let model = model_of_vectors(self.memory, self.source_model.as_ref())?;
         let usable = self.source_model.is_some() && self.source_model == model;
         // What is there may change between looking and writing: then all that lack a vector get one.
         for embed_all in [false, true] {
@@ -50,24 +50,6 @@ impl TakeIn<'_> {
             ErrorKind::Busy,
             "another process changed the memories while they were imported: try again",
         ))
-    }
-
-    /// By which model the vectors are that are to be stored; `None` where words alone are.
-    fn model_of_vectors(&self) -> Result<Option<EmbeddingModel>> {
-        let (found, memories) = self.memory.read(|snapshot| {
-            let found = if snapshot.vector_count()? > 0 {
-                snapshot.recorded_model()?.map(model_of)
-            } else {
-                None
-            };
-            Ok((found, snapshot.memory_count()?))
-        })?;
-        let own = self
-            .memory
-            .embedder()
-            .map(|embedder| embedder.model().clone());
-        let new = || self.source_model.clone().filter(|_| memories == 0);
-        Ok(found.or(own).or_else(new))
     }
 
     fn why_unused(&self, model: Option<&EmbeddingModel>) -> String {
@@ -254,6 +236,24 @@ impl TakeIn<'_> {
             )),
         }
     }
+}
+
+/// By which model the vectors are that are to be stored; `None` where words alone are.
+pub(super) fn model_of_vectors(
+    memory: &Memory,
+    source: Option<&EmbeddingModel>,
+) -> Result<Option<EmbeddingModel>> {
+    let (found, memories) = memory.read(|snapshot| {
+        let found = if snapshot.vector_count()? > 0 {
+            snapshot.recorded_model()?.map(model_of)
+        } else {
+            None
+        };
+        Ok((found, snapshot.memory_count()?))
+    })?;
+    let own = || memory.embedder().map(|embedder| embedder.model().clone());
+    let new = || source.filter(|_| memories == 0).cloned();
+    Ok(found.or_else(own).or_else(new))
 }
 
 fn apply(
