@@ -50,7 +50,8 @@ pub enum ErrorKind {
     NotAMemoryFile,
     /// The handle, the file or its directory may not be written.
     ReadOnly,
-    /// Another process held the write lock for longer than the busy timeout; nothing was changed, try again.
+    /// Another process held the write lock for longer than the busy timeout, or wrote to a file while it was read without
+    /// locks; nothing was changed, try again.
     Busy,
     /// The file is damaged, or is no database.
     Corrupt,

@@ -1,15 +1,15 @@
 //! What a memory of agent-memory becomes. Its own fields that mnemic holds are named here; all others are left, and said.
 
 use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::entry::{Entry, id_defect, unit};
 use super::left::to_json;
 use super::lines::numbers;
-use super::reading::Mapped;
+use super::reading::{Mapped, Object, Vector};
 
 /// A row of its database, in the names of its JSON lines.
-pub(super) fn from_row(memory: ForeignMemory) -> (Map<String, Value>, Option<Vec<f32>>) {
+pub(super) fn from_row(memory: ForeignMemory) -> (Object, Vector) {
     let mut row = to_json(memory.row);
     for (column, name) in [("tags_json", "tags"), ("entity_refs_json", "entity_refs")] {
         if let Some(Value::String(text)) = row.get(column)
@@ -31,11 +31,7 @@ pub(super) fn from_row(memory: ForeignMemory) -> (Map<String, Value>, Option<Vec
 /// The fields that come over; the memory's other fields have no place yet.
 const HELD: [&str; 5] = ["id", "content", "tags", "created_at", "deleted_at"];
 
-pub(super) fn map(
-    place: u64,
-    row: &Map<String, Value>,
-    vector: Option<Vec<f32>>,
-) -> Result<Mapped, String> {
+pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, String> {
     let text = |name: &str| row.get(name).and_then(Value::as_str);
     let id = text("id").ok_or("its id is missing, or no text")?;
     if let Some(defect) = id_defect(id) {

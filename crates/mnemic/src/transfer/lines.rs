@@ -1,5 +1,6 @@
 //! Lines of JSON, read one at a time, each field with its name for the error. It never holds more than one line.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 
 use mnemic_schema::Timestamp;
@@ -125,8 +126,9 @@ impl Fields {
     }
 
     fn once_each(line: u64, fields: Vec<(String, Box<RawValue>)>) -> Result<Self> {
-        for (i, (name, _)) in fields.iter().enumerate() {
-            if fields.iter().skip(i + 1).any(|(other, _)| other == name) {
+        let mut names = HashSet::with_capacity(fields.len());
+        for (name, _) in &fields {
+            if !names.insert(name) {
                 return Err(wrong(line, format!("field {name:?}: it is there twice")));
             }
         }

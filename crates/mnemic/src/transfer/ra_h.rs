@@ -2,11 +2,11 @@
 //! are left, and said.
 
 use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::entry::{Entry, unit};
 use super::left::to_json;
-use super::reading::Mapped;
+use super::reading::{Mapped, Object, Vector};
 
 /// The fields that come over.
 const HELD: [&str; 6] = [
@@ -19,7 +19,7 @@ const HELD: [&str; 6] = [
 ];
 
 /// The row, and the vector that it holds of a whole node.
-pub(super) fn from_row(memory: ForeignMemory) -> (Map<String, Value>, Option<Vec<f32>>) {
+pub(super) fn from_row(memory: ForeignMemory) -> (Object, Vector) {
     let vector = memory.row.iter().find(|(name, _)| name == "embedding");
     // One that cannot be read is there too, as none of any length.
     let vector = match vector.map(|(_, value)| value) {
@@ -38,11 +38,7 @@ pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
         .collect()
 }
 
-pub(super) fn map(
-    place: u64,
-    row: &Map<String, Value>,
-    vector: Option<Vec<f32>>,
-) -> Result<Mapped, String> {
+pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, String> {
     let text = |name: &str| row.get(name).and_then(Value::as_str);
     let number = row.get("id").and_then(Value::as_i64);
     let number = number.ok_or("its id is missing, or no number")?;

@@ -24,15 +24,24 @@ pub(super) enum Mapped {
     Dropped(String),
 }
 
+/// A row's fields by name.
+pub(super) type Object = Map<String, Value>;
+
+/// The vector of a row, if it has one; of no numbers where it cannot be read.
+pub(super) type Vector = Option<Vec<f32>>;
+
+/// What the row of a number becomes; or what is wrong with it.
+type Mapper = fn(u64, &Object, Vector) -> Result<Mapped, String>;
+
 /// A table, and the field if it is one of its: where vectors are.
 type Place = (&'static str, Option<&'static str>);
 
 /// How the files of a system are read.
 struct Manner {
     /// The row with its names, and its vector, if there is one.
-    from_row: fn(ForeignMemory) -> (Map<String, Value>, Option<Vec<f32>>),
+    from_row: fn(ForeignMemory) -> (Object, Vector),
     /// What it becomes.
-    map: fn(u64, &Map<String, Value>, Option<Vec<f32>>) -> Result<Mapped, String>,
+    map: Mapper,
     /// Why a table is left.
     why: fn(&str) -> &'static str,
     vectors: Place,
@@ -214,7 +223,7 @@ impl<'a> Reading<'a> {
     fn mapped(
         &mut self,
         table: &str,
-        row: &Map<String, Value>,
+        row: &Object,
         mapped: Mapped,
         has_vector: bool,
     ) -> Result<bool> {

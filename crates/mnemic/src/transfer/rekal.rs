@@ -1,12 +1,12 @@
 //! What a memory of rekal becomes: the same.
 
 use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::entry::{Entry, id_defect, unit};
 use super::left::to_json;
 use super::ra_h::floats;
-use super::reading::Mapped;
+use super::reading::{Mapped, Object, Vector};
 
 /// The fields that come over.
 const HELD: [&str; 6] = [
@@ -18,7 +18,7 @@ const HELD: [&str; 6] = [
     "updated_at",
 ];
 
-pub(super) fn from_row(memory: ForeignMemory) -> (Map<String, Value>, Option<Vec<f32>>) {
+pub(super) fn from_row(memory: ForeignMemory) -> (Object, Vector) {
     // One that cannot be read is there too, as none of any length.
     let vector = match memory.vector {
         ForeignValue::Null => None,
@@ -28,11 +28,7 @@ pub(super) fn from_row(memory: ForeignMemory) -> (Map<String, Value>, Option<Vec
     (to_json(memory.row), vector)
 }
 
-pub(super) fn map(
-    place: u64,
-    row: &Map<String, Value>,
-    vector: Option<Vec<f32>>,
-) -> Result<Mapped, String> {
+pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, String> {
     let text = |name: &str| row.get(name).and_then(Value::as_str);
     let id = text("id").ok_or("its id is missing, or no text")?;
     if let Some(defect) = id_defect(id) {
