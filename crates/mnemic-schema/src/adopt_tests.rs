@@ -107,14 +107,14 @@ fn rekal_is_adopted_by_its_own_rules_and_what_stays_behind_is_counted() {
     assert_eq!(
         left(&report),
         [
-            "memories: 1 rows (a scratch note, kept for a while only)",
-            "memories: 1 rows (superseded by another memory)",
+            "memories: 1 row (a scratch note, kept for a while only)",
+            "memories: 1 row (superseded by another memory)",
             "memories.memory_type: 2 (mnemic has no such field)",
             "memories.tier: 2 (mnemic has no such field)",
             "memories.access_count: 1 (mnemic has no such field)",
-            "conversations: 1 rows (mnemic has no such table)",
-            "memory_links: 1 rows (mnemic has no such table)",
-            "project_config: 1 rows (mnemic has no such table)",
+            "conversations: 1 row (mnemic has no such table)",
+            "memory_links: 1 row (mnemic has no such table)",
+            "project_config: 1 row (mnemic has no such table)",
         ]
     );
     assert_eq!(
@@ -200,8 +200,8 @@ fn odd_rows_of_rekal_are_taken_and_told() {
         "memories.id: 2 (no id here: a new one was made)",
         "memories.created_at: 1 (no time: the other one was taken, or now)",
         "memories.content: 1 (not UTF-8: what could not be read was replaced)",
-        "memory_vec: 1 rows (no memory has their id)",
-        "memory_vec: 1 rows (no vector: zero, not finite, or of another width)",
+        "memory_vec: 1 row (no memory has their id)",
+        "memory_vec: 1 row (no vector: zero, not finite, or of another width)",
     ] {
         assert!(
             left.iter().any(|left| left == expected),
@@ -244,7 +244,7 @@ fn what_a_newer_rekal_adds_is_counted_and_in_the_copy() {
     for expected in [
         "memories.mood: 1 (mnemic has no such field)",
         "moods: 2 rows (mnemic has no such table)",
-        "mood_vec: 1 rows (mnemic has no such table)",
+        "mood_vec: 1 row (mnemic has no such table)",
     ] {
         assert!(
             left.iter().any(|left| left == expected),

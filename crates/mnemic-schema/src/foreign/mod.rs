@@ -150,6 +150,7 @@ impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.field {
             Some(field) => write!(f, "{}.{field}: {} ({})", self.table, self.count, self.why),
+            None if self.count == 1 => write!(f, "{}: 1 row ({})", self.table, self.why),
             None => write!(f, "{}: {} rows ({})", self.table, self.count, self.why),
         }
     }

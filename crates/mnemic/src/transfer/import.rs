@@ -194,8 +194,8 @@ impl Memory {
     /// are stored where they are by the model of this memory (an empty memory on a handle without a model takes that of
     /// the import); all other texts are embedded.
     ///
-    /// In memory it holds the ids (about 100 bytes each) and at most 8 MiB of the rest, which else waits in a temporary
-    /// file (`TMPDIR`); the write-ahead log grows to about the size of what is added.
+    /// In memory it holds the ids (about 100 bytes each) and at most twice 8 MiB of the rest, which else waits in temporary
+    /// files (`TMPDIR`) of together twice its size; the write-ahead log grows to about the size of what is added.
     ///
     /// # Errors
     /// Nothing was stored where the kind is `InvalidInput` (the message names line and field), `NewerFile` (a later

@@ -158,19 +158,19 @@ fn assert_notes(memory: &Memory, rows: &BTreeMap<String, (String, String, String
 fn rekal_left(version: &str) -> Vec<&'static str> {
     match version {
         "1.3.0" => vec![
-            "memories: 1 rows (superseded by another memory)",
+            "memories: 1 row (superseded by another memory)",
             "memories.memory_type: 8 (mnemic has no such field)",
-            "conversations: 1 rows (mnemic has no such table)",
+            "conversations: 1 row (mnemic has no such table)",
             "memory_links: 2 rows (mnemic has no such table)",
         ],
         "1.16.0" | "2.0.0" => vec![
-            "memories: 1 rows (a scratch note, kept for a while only)",
-            "memories: 1 rows (superseded by another memory)",
+            "memories: 1 row (a scratch note, kept for a while only)",
+            "memories: 1 row (superseded by another memory)",
             "memories.memory_type: 8 (mnemic has no such field)",
             "memories.tier: 8 (mnemic has no such field)",
-            "conversations: 1 rows (mnemic has no such table)",
+            "conversations: 1 row (mnemic has no such table)",
             "memory_links: 2 rows (mnemic has no such table)",
-            "project_config: 1 rows (mnemic has no such table)",
+            "project_config: 1 row (mnemic has no such table)",
         ],
         _ => vec![],
     }
@@ -477,12 +477,12 @@ fn agent_memorys_database_comes_in_and_what_is_left_is_told() {
         .chain(
             [
                 "audit_log: 12 rows (mnemic has no log of what happened to a memory yet)",
-                "backend_meta: 1 rows (its settings)",
+                "backend_meta: 1 row (its settings)",
                 "entity_index: 13 rows (an index of the entities that its memories name)",
                 "evolution_log: 12 rows (mnemic has no log of what happened to a memory yet)",
-                "memories: 1 rows (it was deleted there)",
+                "memories: 1 row (it was deleted there)",
                 "memory_vec_index: 8 rows (an index of its vectors)",
-                "memory_vectors: 1 rows (their memory was left)",
+                "memory_vectors: 1 row (their memory was left)",
                 "memory_vectors: 8 rows (which model made them is not known)",
                 "relations: 4 rows (mnemic has no relations yet)",
             ]
@@ -557,7 +557,7 @@ fn agent_memorys_json_lines_come_in_as_its_database_does() {
                 "memory.valid_until: 1 (mnemic has no such field yet)",
                 "memory.embedding: 1 (their memory was left)",
                 "memory.embedding: 8 (which model made them is not known)",
-                "memory: 1 rows (it was deleted there)",
+                "memory: 1 row (it was deleted there)",
                 "relation: 4 rows (mnemic has no relations yet)",
             ]
             .map(ToOwned::to_owned),
@@ -679,7 +679,7 @@ fn nodes_of_ra_h_come_in_whole_and_what_is_left_is_told() {
         told,
         [
             "chunks: 8 rows (slices of sources, which came over whole; mnemic has no passages yet)",
-            "dimension_migration_snapshots: 1 rows (its record of an old change)",
+            "dimension_migration_snapshots: 1 row (its record of an old change)",
             "edges: 3 rows (mnemic has no relations yet)",
             "nodes.chunk_status: 4 (mnemic has no such field yet)",
             "nodes.embedding: 3 (which model made them is not known)",
@@ -817,8 +817,8 @@ fn what_a_log_beside_the_file_holds_comes_in() {
     let told = left(&report.left);
     for line in [
         "relations: 5 rows (mnemic has no relations yet)",
-        "memory_vectors: 1 rows (no memory has their id)",
-        "memory_vectors: 1 rows (of another text than the memory's, or no vectors)",
+        "memory_vectors: 1 row (no memory has their id)",
+        "memory_vectors: 1 row (of another text than the memory's, or no vectors)",
     ] {
         assert!(told.iter().any(|told| told == line), "{line}: {told:?}");
     }
@@ -844,9 +844,9 @@ fn odd_rows_are_left_and_told() {
     assert_eq!(report.added, 5);
     let told = left(&report.left);
     for line in [
-        "nodes: 1 rows (it has no text)",
+        "nodes: 1 row (it has no text)",
         "nodes: 2 rows (its title is no text)",
-        "nodes: 1 rows (it has no time)",
+        "nodes: 1 row (it has no time)",
         "nodes.created_at: 1 (no time: the other one was taken)",
     ] {
         assert!(told.iter().any(|told| told == line), "{line}: {told:?}");

@@ -536,7 +536,7 @@ fn what_is_not_known_is_counted_and_kept_for_the_caller() {
             "header.by: 1 (this version of mnemic knows no such field)",
             "memory.mood: 1 (this version of mnemic knows no such field)",
             "memory.weight: 1 (this version of mnemic knows no such field)",
-            "relation: 1 rows (this version of mnemic knows no such type of line)",
+            "relation: 1 row (this version of mnemic knows no such type of line)",
         ]
     );
     let kept = String::from_utf8(kept).unwrap();
