@@ -12,7 +12,7 @@ use crate::error::{Doing, SchemaError};
 use crate::foreign::{self, Left, System, columns, quoted, rekal};
 use crate::keep_copy::keep_copy;
 use crate::migrate::{self, FileState, MIGRATIONS, SCHEMA_VERSION};
-use crate::open::{OpenOptions, Store, connect, existing};
+use crate::open::{OpenOptions, Store, connect, existing, set_defensive};
 use crate::row::{Embedded, NewRow, RecordedModel, text};
 use crate::search::floats;
 use crate::tags;
@@ -89,7 +89,8 @@ fn adopt_with(
             doing: "adopting the file (import it into another one instead)",
         });
     }
-    // Tables are dropped whose rows refer to each other.
+    // Tables are dropped whose rows refer to each other, and some in which an index kept itself.
+    set_defensive(&connection, false)?;
     connection
         .execute_batch("PRAGMA foreign_keys = OFF")
         .doing(doing)?;

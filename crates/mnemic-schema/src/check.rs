@@ -35,6 +35,8 @@ pub struct CheckReport {
     pub duplicate_vectors: Vec<i64>,
     /// Keys of vectors that are zero, not finite, or of the wrong width.
     pub bad_vectors: Vec<i64>,
+    /// Keys of staged vectors without a memory, or zero, not finite, or of the wrong width.
+    pub bad_staged: Vec<i64>,
     /// Ids of memories that the word index does not know.
     pub missing_words: Vec<String>,
     /// Keys that the word index knows and no memory has.
@@ -67,6 +69,7 @@ impl CheckReport {
             orphan_vectors,
             duplicate_vectors,
             bad_vectors,
+            bad_staged,
             missing_words,
             orphan_words,
             word_index,
@@ -83,6 +86,7 @@ impl CheckReport {
             && orphan_vectors.is_empty()
             && duplicate_vectors.is_empty()
             && bad_vectors.is_empty()
+            && bad_staged.is_empty()
             && missing_words.is_empty()
             && orphan_words.is_empty()
             && word_index.is_none()
@@ -90,6 +94,38 @@ impl CheckReport {
             && stale_tags.is_empty()
             && bad_times.is_empty()
             && sqlite.is_empty()
+    }
+}
+
+impl CheckReport {
+    /// The findings in a few words, for a message; empty where there is none.
+    pub(crate) fn summary(&self) -> String {
+        let lists = [
+            ("texts that are not UTF-8", self.bad_texts.len()),
+            ("missing vectors", self.missing_vectors.len()),
+            ("vectors without a memory", self.orphan_vectors.len()),
+            ("duplicate vectors", self.duplicate_vectors.len()),
+            ("bad vectors", self.bad_vectors.len()),
+            ("bad staged vectors", self.bad_staged.len()),
+            (
+                "memories missing in the word index",
+                self.missing_words.len(),
+            ),
+            ("words without a memory", self.orphan_words.len()),
+            ("bad tags", self.bad_tags.len()),
+            ("stale tags", self.stale_tags.len()),
+            ("bad times", self.bad_times.len()),
+        ];
+        let counts = lists.iter().filter(|(_, count)| *count > 0);
+        let mut parts: Vec<String> = counts
+            .map(|(what, count)| format!("{count} {what}"))
+            .collect();
+        parts.extend(self.structure.iter().chain(&self.sqlite).take(3).cloned());
+        parts.extend(self.vector_index.iter().chain(&self.word_index).cloned());
+        if self.model_missing {
+            parts.push("vectors of an unknown model".to_owned());
+        }
+        parts.join(", ")
     }
 }
 
@@ -157,6 +193,7 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
                  UNION SELECT seq FROM (SELECT seq, tag FROM memory_tags EXCEPT SELECT seq, tag FROM told)
              ) SELECT coalesce(m.id, 'key ' || stale.seq) FROM stale LEFT JOIN memories m USING (seq) ORDER BY seq",
         )?,
+        bad_staged: check_staged(snapshot)?,
         ..CheckReport::default()
     };
     check_rows(snapshot, &mut report)?;
@@ -272,15 +309,42 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
     let mut rows = statement.query([]).doing(doing)?;
     while let Some(row) = rows.next().doing(doing)? {
         let blob: Vec<u8> = row.get(1).doing(doing)?;
-        let vector: Vec<f32> = floats(&blob).collect();
-        let sound = defect(&vector).is_none()
-            && vector.len() * 4 == blob.len()
-            && model
-                .as_ref()
-                .is_none_or(|model| model.dims == vector.len());
+        let sound = is_sound(&blob, model.as_ref().map(|model| model.dims));
         if !sound {
             report.bad_vectors.push(row.get(0).doing(doing)?);
         }
     }
     Ok(())
+}
+
+/// Whether a stored vector has the width, and a direction.
+fn is_sound(blob: &[u8], dims: Option<usize>) -> bool {
+    let vector: Vec<f32> = floats(blob).collect();
+    defect(&vector).is_none()
+        && vector.len() * 4 == blob.len()
+        && dims.is_none_or(|dims| dims == vector.len())
+}
+
+fn check_staged(snapshot: &Snapshot<'_>) -> Result<Vec<i64>, SchemaError> {
+    let doing = "checking the staged vectors";
+    let Some(model) = snapshot.staged_model()? else {
+        return Ok(Vec::new());
+    };
+    let mut statement = snapshot
+        .connection()
+        .prepare(
+            "SELECT s.seq, s.vector, m.seq IS NOT NULL FROM vector_staging s
+             LEFT JOIN memories m ON m.seq = s.seq ORDER BY s.seq",
+        )
+        .doing(doing)?;
+    let mut rows = statement.query([]).doing(doing)?;
+    let mut bad = Vec::new();
+    while let Some(row) = rows.next().doing(doing)? {
+        let blob: Vec<u8> = row.get(1).doing(doing)?;
+        let has_memory: bool = row.get(2).doing(doing)?;
+        if !has_memory || !is_sound(&blob, Some(model.dims)) {
+            bad.push(row.get(0).doing(doing)?);
+        }
+    }
+    Ok(bad)
 }

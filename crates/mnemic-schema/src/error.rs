@@ -129,6 +129,29 @@ pub enum SchemaError {
         /// The model at hand.
         given: String,
     },
+    /// The vectors that a re-embedding gathered are not there (any more): it was abandoned, or begun with another model.
+    #[error(
+        "the re-embedding was abandoned{}",
+        found.as_ref().map_or_else(String::new, |model| format!(", and one with {model} begun"))
+    )]
+    NotStaging {
+        /// The model that vectors are staged of instead.
+        found: Option<String>,
+    },
+    /// Memories were deleted to be erased, but their bytes are still in the write-ahead log.
+    #[error(
+        "the memories are deleted, but another connection still reads a state of the file that holds them: end that \
+         reading (or close that handle) and call erase or compact again"
+    )]
+    NotErased,
+    /// A backup, or the copy of one, is not sound.
+    #[error("{path:?} is not a sound memory file: {found}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        found: String,
+    },
     /// The disk or the file's size limit is reached.
     #[error("{doing}: there is no space left for the file")]
     Full {

@@ -4,6 +4,7 @@
 use rusqlite::params;
 
 use crate::error::SchemaError;
+use crate::read::MODEL_KEYS;
 use crate::row::RecordedModel;
 use crate::timestamp::Timestamp;
 use crate::write::WriteTransaction;
@@ -46,6 +47,6 @@ impl WriteTransaction<'_> {
                 given: model.to_string(),
             });
         }
-        self.write_model(model)
+        self.record_at(MODEL_KEYS, model)
     }
 }

@@ -1,13 +1,14 @@
 //! Reading rows of one snapshot. It never writes, and knows nothing of ranking.
 
-use std::ops::ControlFlow;
-
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::{Filter, Scope};
 use crate::row::{MEMORY_COLUMNS, MemoryRow, RecordedModel, RowKey};
+
+/// Where `meta` records the model of the live vectors: space, id, revision, width.
+pub(crate) const MODEL_KEYS: [&str; 4] = ["space", "model", "model_revision", "dims"];
 
 /// One state of the file. All reading goes through it.
 #[derive(Debug)]
@@ -55,6 +56,17 @@ impl<'c> Snapshot<'c> {
             .and_then(|mut statement| statement.query_row([id], MemoryRow::read).optional())
             .doing("reading a memory")?
             .transpose()
+    }
+
+    /// The project of the memory with an id (`Some(None)`: it has none), if there is such a memory.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn project_of(&self, id: &str) -> Result<Option<Option<String>>, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT project FROM memories WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+            .doing("reading the project of a memory")
     }
 
     /// The memories with these keys, in the order of the keys; absent ones are left out.
@@ -206,16 +218,21 @@ impl<'c> Snapshot<'c> {
     /// # Errors
     /// [`SchemaError::BadRow`] where the record is damaged, and what SQLite reports.
     pub fn recorded_model(&self) -> Result<Option<RecordedModel>, SchemaError> {
+        self.model_at(MODEL_KEYS)
+    }
+
+    /// The model that `meta` records under four keys: space, id, revision, width.
+    pub(crate) fn model_at(&self, keys: [&str; 4]) -> Result<Option<RecordedModel>, SchemaError> {
         let parts: [Option<String>; 4] = self
             .connection()
             .prepare_cached(
-                "SELECT (SELECT value FROM meta WHERE key = 'space'),
-                        (SELECT value FROM meta WHERE key = 'model'),
-                        (SELECT value FROM meta WHERE key = 'model_revision'),
-                        (SELECT value FROM meta WHERE key = 'dims')",
+                "SELECT (SELECT value FROM meta WHERE key = ?1),
+                        (SELECT value FROM meta WHERE key = ?2),
+                        (SELECT value FROM meta WHERE key = ?3),
+                        (SELECT value FROM meta WHERE key = ?4)",
             )
             .and_then(|mut statement| {
-                statement.query_row([], |row| {
+                statement.query_row(keys, |row| {
                     Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
                 })
             })
@@ -233,34 +250,6 @@ impl<'c> Snapshot<'c> {
             revision,
             dims,
         }))
-    }
-
-    /// Visits the memories that have no vector, in the order of their keys, after the key given.
-    ///
-    /// # Errors
-    /// As [`Snapshot::row`].
-    pub fn without_vector(
-        &self,
-        after: i64,
-        mut visit: impl FnMut(MemoryRow) -> ControlFlow<()>,
-    ) -> Result<(), SchemaError> {
-        let doing = "looking for memories without a vector";
-        let missing = if self.has_vector_table()? {
-            "AND m.seq NOT IN (SELECT seq FROM memory_vec)"
-        } else {
-            ""
-        };
-        let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memories m WHERE m.seq > ?1 {missing} ORDER BY m.seq"
-        );
-        let mut statement = self.connection().prepare(&sql).doing(doing)?;
-        let rows = statement.query_map([after], MemoryRow::read).doing(doing)?;
-        for row in rows {
-            if visit(row.doing(doing)??).is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     pub(crate) fn has_vector_table(&self) -> Result<bool, SchemaError> {

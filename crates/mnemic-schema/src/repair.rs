@@ -5,8 +5,8 @@ use rusqlite::params;
 
 use crate::error::{Doing, SchemaError};
 use crate::open::Store;
-use crate::structure;
 use crate::tags;
+use crate::{open, structure};
 
 /// What was mended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,6 +22,8 @@ pub struct RepairReport {
     pub orphan_vectors_removed: u64,
     /// Vectors removed because they were zero, not finite, of the wrong width, or one too many.
     pub bad_vectors_removed: u64,
+    /// Staged vectors removed because they were without a memory, zero, not finite or of the wrong width.
+    pub staged_vectors_removed: u64,
     /// Memories whose tags were no list: the text found became their one tag.
     pub tags_mended: u64,
     /// Memories whose time was none: it became the earlier sound one of the two, or the time of the repair.
@@ -39,6 +41,14 @@ impl Store {
     /// # Errors
     /// [`SchemaError::ReadOnly`], [`SchemaError::Busy`], and what SQLite reports.
     pub fn repair(&mut self, now: crate::Timestamp) -> Result<RepairReport, SchemaError> {
+        // What is left of a broken index is cleared away by hand, which the defensive mode forbids.
+        open::set_defensive(self.connection(), false)?;
+        let repaired = self.repair_everything(now);
+        open::set_defensive(self.connection(), true)?;
+        repaired
+    }
+
+    fn repair_everything(&mut self, now: crate::Timestamp) -> Result<RepairReport, SchemaError> {
         let doing = "repairing the file";
         // The structure first, as the check needs it; its words and tags are then found missing, and built.
         let restored = self.write(|transaction| structure::restore(transaction))?;
@@ -66,6 +76,10 @@ impl Store {
                     transaction.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
                     report.bad_vectors_removed += 1;
                 }
+            }
+            for seq in &found.bad_staged {
+                transaction.execute(doing, "DELETE FROM vector_staging WHERE seq = ?1", [seq])?;
+                report.staged_vectors_removed += 1;
             }
             let words_differ = !report.restored.is_empty()
                 || found.word_index.is_some()

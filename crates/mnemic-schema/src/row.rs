@@ -5,6 +5,7 @@ use rusqlite::Row;
 use crate::error::SchemaError;
 use crate::tags;
 use crate::timestamp::Timestamp;
+use crate::write::defect;
 
 /// A memory as the file holds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,7 +149,7 @@ impl std::fmt::Display for RecordedModel {
         if self.is_unknown() {
             return write!(
                 f,
-                "a model that the file does not name ({} dimensions; if you know it, say so with name_model)",
+                "a model that the file does not name ({} dimensions; if you know it, say so with name_model, else embed all anew)",
                 self.dims
             );
         }
@@ -167,4 +168,23 @@ pub struct Embedded<'a> {
     pub model: &'a RecordedModel,
     /// The vector, of the model's width.
     pub vector: &'a [f32],
+}
+
+impl Embedded<'_> {
+    /// Refuses what vec0 would take but cosine cannot compare: another width, zero, NaN, infinity.
+    pub(crate) fn check(&self, of: impl Fn() -> String) -> Result<(), SchemaError> {
+        let Self { model, vector } = self;
+        let reason = if vector.len() == model.dims {
+            defect(vector).map(str::to_owned)
+        } else {
+            Some(format!(
+                "it has {} numbers, those of {model} have {}",
+                vector.len(),
+                model.dims
+            ))
+        };
+        reason.map_or(Ok(()), |reason| {
+            Err(SchemaError::BadVector { of: of(), reason })
+        })
+    }
 }

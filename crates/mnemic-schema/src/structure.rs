@@ -10,6 +10,7 @@ use crate::error::{Doing, SchemaError};
 use crate::extension;
 use crate::migrate::{MIGRATIONS, vector_index_sql};
 use crate::read::Snapshot;
+use crate::staging::STAGING_SQL;
 use crate::write::WriteTransaction;
 
 /// Something of the schema that is missing, or is other than it should be.
@@ -54,8 +55,8 @@ fn schema_of(connection: &Connection) -> rusqlite::Result<Schema> {
     rows.collect()
 }
 
-/// What a file should have, with a model of so many dimensions or without.
-fn expected(dims: Option<usize>) -> rusqlite::Result<Schema> {
+/// What a file should have, with a model of so many dimensions or without, while it is embedded again or not.
+fn expected(dims: Option<usize>, staging: bool) -> rusqlite::Result<Schema> {
     let connection = Connection::open_in_memory()?;
     extension::register(&connection)?;
     for step in MIGRATIONS {
@@ -63,6 +64,9 @@ fn expected(dims: Option<usize>) -> rusqlite::Result<Schema> {
     }
     if let Some(dims) = dims {
         connection.execute_batch(&vector_index_sql(dims))?;
+    }
+    if staging {
+        connection.execute_batch(STAGING_SQL)?;
     }
     schema_of(&connection)
 }
@@ -72,12 +76,12 @@ pub(crate) fn faults(snapshot: &Snapshot<'_>) -> Result<Vec<Fault>, SchemaError>
     let doing = "comparing the schema with what it should be";
     let found = schema_of(snapshot.connection()).doing(doing)?;
     let has_meta = found.contains_key(&("table".to_owned(), "meta".to_owned()));
-    let model = if has_meta {
-        snapshot.recorded_model()?
+    let (model, staged) = if has_meta {
+        (snapshot.recorded_model()?, snapshot.staged_model()?)
     } else {
-        None
+        (None, None)
     };
-    let expected = expected(model.map(|model| model.dims)).doing(doing)?;
+    let expected = expected(model.map(|model| model.dims), staged.is_some()).doing(doing)?;
     let mut faults: Vec<Fault> = expected
         .into_iter()
         .filter_map(|((kind, name), sql)| {

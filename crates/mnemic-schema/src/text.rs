@@ -42,7 +42,14 @@ impl QueryWord {
         &self.text
     }
 
+    /// Whether every word that begins so is meant: a single character of a script without spaces.
+    #[must_use]
+    pub fn is_prefix(&self) -> bool {
+        self.prefix
+    }
+
     /// The word as an FTS5 expression: always one quoted string, so that no text can be read as an operator.
+    #[cfg(test)]
     pub(crate) fn match_expression(&self) -> String {
         // A word holds no quotes (it is made of letters, digits and marks): doubling is for the reader's peace.
         let quoted = self.text.replace('"', "\"\"");

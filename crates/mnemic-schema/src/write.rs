@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::error::{Doing, SchemaError};
 use crate::migrate::vector_index_sql;
-use crate::read::Snapshot;
+use crate::read::{MODEL_KEYS, Snapshot};
 use crate::row::{Embedded, NewRow, RecordedModel, RowChange};
 use crate::search::bytes;
 use crate::tags;
@@ -140,8 +140,10 @@ impl<'c> WriteTransaction<'c> {
             if let Some(embedded) = embedded {
                 self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", params![seq])?;
                 self.insert_vector(seq, id, embedded)?;
-                self.log(seq)?;
             }
+        }
+        if change.content.is_some() || change.tags.is_some() {
+            self.log(seq)?;
         }
         if let Some(project) = &change.project {
             self.execute(
@@ -263,7 +265,7 @@ impl<'c> WriteTransaction<'c> {
     }
 
     /// Makes the (empty) vector table that of another model, or of none.
-    fn record_model(&self, model: Option<&RecordedModel>) -> Result<(), SchemaError> {
+    pub(crate) fn record_model(&self, model: Option<&RecordedModel>) -> Result<(), SchemaError> {
         let doing = "recording the model of the vectors";
         let Some(model) = model else {
             self.execute(
@@ -281,19 +283,20 @@ impl<'c> WriteTransaction<'c> {
         self.connection()
             .execute_batch(&vector_index_sql(model.dims))
             .doing(doing)?;
-        self.write_model(model)
+        self.record_at(MODEL_KEYS, model)
     }
 
-    /// Writes the record of the model, and nothing else.
-    pub(crate) fn write_model(&self, model: &RecordedModel) -> Result<(), SchemaError> {
-        for (key, value) in [
-            ("space", &model.space),
-            ("model", &model.id),
-            ("model_revision", &model.revision),
-            ("dims", &model.dims.to_string()),
-        ] {
+    /// Records a model in `meta` under four keys: space, id, revision, width.
+    pub(crate) fn record_at(
+        &self,
+        keys: [&str; 4],
+        model: &RecordedModel,
+    ) -> Result<(), SchemaError> {
+        let dims = model.dims.to_string();
+        let values = [&model.space, &model.id, &model.revision, &dims];
+        for (key, value) in keys.into_iter().zip(values) {
             self.execute(
-                "recording the model of the vectors",
+                "recording a model",
                 "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
                 params![key, value],
             )?;
@@ -303,27 +306,11 @@ impl<'c> WriteTransaction<'c> {
 
     /// The vector is looked at first: vec0 itself takes NaN, infinity and zero.
     fn insert_vector(&self, seq: i64, id: &str, embedded: Embedded<'_>) -> Result<(), SchemaError> {
-        let refuse = |reason: String| {
-            Err(SchemaError::BadVector {
-                of: format!("memory {id}"),
-                reason,
-            })
-        };
-        let Embedded { model, vector } = embedded;
-        if vector.len() != model.dims {
-            return refuse(format!(
-                "it has {} numbers, those of {model} have {}",
-                vector.len(),
-                model.dims
-            ));
-        }
-        if let Some(reason) = defect(vector) {
-            return refuse(reason.to_owned());
-        }
+        embedded.check(|| format!("memory {id}"))?;
         self.execute(
             "storing a vector",
             "INSERT INTO memory_vec (seq, embedding) VALUES (?1, ?2)",
-            params![seq, bytes(vector)],
+            params![seq, bytes(embedded.vector)],
         )?;
         Ok(())
     }

@@ -40,10 +40,16 @@ pub enum ErrorKind {
     NotFound,
     /// A memory with the id exists already.
     AlreadyExists,
-    /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite).
+    /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
+    /// or gave a score that is none (not in [0, 1]).
     Embedding,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,
+    /// A percentile was given as a floor, and the file is not calibrated for this model and preset: see
+    /// [`crate::Memory::calibrate`].
+    NotCalibrated,
+    /// Another handle abandoned the re-embedding that this one was at, or began one with another model.
+    Abandoned,
     /// The file was written by a later version of the library; nothing was changed.
     NewerFile,
     /// The file is a database of something else; nothing was changed.
@@ -51,7 +57,7 @@ pub enum ErrorKind {
     /// The handle, the file or its directory may not be written.
     ReadOnly,
     /// Another process held the write lock for longer than the busy timeout, or wrote to a file while it was read without
-    /// locks; nothing was changed, try again.
+    /// locks, and nothing was changed: try again. By `erase` also where a reader kept it from ending: what it says.
     Busy,
     /// The file is damaged, or is no database.
     Corrupt,
@@ -104,11 +110,16 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,
         SchemaError::ReadOnly { .. } | SchemaError::UnmergedLog { .. } => ErrorKind::ReadOnly,
-        SchemaError::Busy { .. } | SchemaError::Changed { .. } => ErrorKind::Busy,
-        SchemaError::Corrupt { .. } | SchemaError::BadRow { .. } => ErrorKind::Corrupt,
+        SchemaError::Busy { .. } | SchemaError::Changed { .. } | SchemaError::NotErased => {
+            ErrorKind::Busy
+        }
+        SchemaError::Corrupt { .. } | SchemaError::BadRow { .. } | SchemaError::Damaged { .. } => {
+            ErrorKind::Corrupt
+        }
         SchemaError::AlreadyExists { .. } => ErrorKind::AlreadyExists,
         SchemaError::NotFound { .. } => ErrorKind::NotFound,
         SchemaError::BadVector { .. } => ErrorKind::Embedding,
+        SchemaError::NotStaging { .. } => ErrorKind::Abandoned,
         SchemaError::ModelMismatch { .. } => ErrorKind::ModelMismatch,
         SchemaError::Io { .. } | SchemaError::Replaced { .. } => ErrorKind::Io,
         _ => ErrorKind::Storage,

@@ -1,10 +1,10 @@
 //! The handle: one writing connection, a few reading ones, the model. The verbs are in the modules named after them.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
-use mnemic_embed::Embedder;
-use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
+use mnemic_embed::{Embedder, Reranker};
+use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
@@ -41,8 +41,23 @@ struct Inner {
     writer: Option<Mutex<Store>>,
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
-    embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    models: RwLock<Models>,
+    /// Held by the thread that embeds the file again.
+    reembedding: Mutex<()>,
     resident: Resident,
+    /// Made at the first recall.
+    tokenizer: Mutex<Option<Tokenizer>>,
+}
+
+/// The model of a handle and its clones.
+#[derive(Debug)]
+struct Models {
+    current: Option<Arc<dyn Embedder>>,
+    /// The one that the file goes over to while it is embedded again.
+    next: Option<Arc<dyn Embedder>>,
+    /// How often one of them was changed.
+    changes: u64,
 }
 
 /// Reading connections kept for the next reader; more are opened at need and closed after use.
@@ -84,7 +99,7 @@ impl Memory {
         Self::builder().open_read_only(path)
     }
 
-    /// The choices for opening: model, durability, timeout.
+    /// The choices for opening: model, reranker, durability, timeout.
     pub fn builder() -> MemoryBuilder {
         MemoryBuilder::new()
     }
@@ -93,6 +108,7 @@ impl Memory {
     pub(crate) fn over(
         mut store: Store,
         embedder: Option<Arc<dyn Embedder>>,
+        reranker: Option<Arc<dyn Reranker>>,
         index_budget: u64,
     ) -> Result<Self> {
         if let Some(embedder) = &embedder {
@@ -109,18 +125,103 @@ impl Memory {
                 writer,
                 readers,
                 idle: Mutex::new(idle),
-                embedder,
+                reranker,
+                models: RwLock::new(Models {
+                    current: embedder,
+                    next: None,
+                    changes: 0,
+                }),
+                reembedding: Mutex::new(()),
                 resident: Resident::new(index_budget),
+                tokenizer: Mutex::default(),
             }),
         })
     }
 
-    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
-        self.inner.embedder.as_deref()
+    pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
+        self.models().current.clone()
+    }
+
+    /// Runs a job with this handle's model; again, with the one that the file has, where it went over to another meanwhile.
+    pub(crate) fn with_model<T>(
+        &self,
+        mut job: impl FnMut(Option<&dyn Embedder>) -> Result<T>,
+    ) -> Result<T> {
+        let mut right = None;
+        // It may go over again while the job runs; not for ever.
+        for _ in 0..16 {
+            let changes = self.models().changes;
+            let model = right.take().or_else(|| self.embedder());
+            match job(model.as_deref()) {
+                Err(error) if error.kind() == ErrorKind::ModelMismatch => {
+                    right = self.model_of_the_file()?;
+                    if right.is_none() && self.models().changes == changes {
+                        return Err(error);
+                    }
+                }
+                answer => return answer,
+            }
+        }
+        job(self.embedder().as_deref())
+    }
+
+    fn models(&self) -> RwLockReadGuard<'_, Models> {
+        let models = self.inner.models.read();
+        models.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model that the file records, where this handle has it or is going over to it.
+    fn model_of_the_file(&self) -> Result<Option<Arc<dyn Embedder>>> {
+        let known = {
+            let models = self.models();
+            [models.current.clone(), models.next.clone()]
+        };
+        let recorded = self.read(|snapshot| Ok(snapshot.recorded_model()?))?;
+        let recorded = recorded.map(model_of);
+        let mut known = known.into_iter().flatten();
+        Ok(known.find(|model| recorded.as_ref() == Some(model.model())))
+    }
+
+    /// Lets this handle and its clones use a model as soon as the file does, until the guard is dropped. One thread at a
+    /// time.
+    pub(crate) fn go_over_to(&self, next: Arc<dyn Embedder>) -> Result<GoingOver<'_>> {
+        let alone = match self.inner.reembedding.try_lock() {
+            Ok(alone) => alone,
+            Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::new(
+                    ErrorKind::Busy,
+                    "another thread is re-embedding by this handle",
+                ));
+            }
+        };
+        let models = &self.inner.models;
+        change(models, |models| models.next = Some(next));
+        Ok(GoingOver {
+            models,
+            _alone: alone,
+        })
+    }
+
+    pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
+        self.inner.reranker.as_deref()
     }
 
     pub(crate) fn resident(&self) -> &Resident {
         &self.inner.resident
+    }
+
+    /// The words of a question as the word index writes them.
+    pub(crate) fn tokens(&self, words: &[QueryWord]) -> Result<Vec<Token>> {
+        let mut tokenizer = lock(&self.inner.tokenizer);
+        // Put back only where it worked: after a failure the next question makes a new one.
+        let mut ready = match tokenizer.take() {
+            Some(ready) => ready,
+            None => Tokenizer::new()?,
+        };
+        let tokens = ready.tokens(words)?;
+        *tokenizer = Some(ready);
+        Ok(tokens)
     }
 
     /// Reads one snapshot. `reading` may be run twice (see [`Store::read`]).
@@ -179,6 +280,32 @@ impl Memory {
     }
 }
 
+/// A handle whose file is embedded again. Dropped, it keeps the model it had.
+#[derive(Debug)]
+pub(crate) struct GoingOver<'a> {
+    models: &'a RwLock<Models>,
+    _alone: MutexGuard<'a, ()>,
+}
+
+impl GoingOver<'_> {
+    /// The file has gone over: so does the handle.
+    pub(crate) fn arrive(self) {
+        change(self.models, |models| models.current = models.next.take());
+    }
+}
+
+impl Drop for GoingOver<'_> {
+    fn drop(&mut self) {
+        change(self.models, |models| models.next = None);
+    }
+}
+
+fn change(models: &RwLock<Models>, by: impl FnOnce(&mut Models)) {
+    let mut models = models.write().unwrap_or_else(PoisonError::into_inner);
+    models.changes += 1;
+    by(&mut models);
+}
+
 /// Whether the file has vectors that the embedder's may be compared with; an error where it has others.
 pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Result<bool> {
     let Some(recorded) = snapshot.recorded_model()? else {
@@ -189,8 +316,8 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
             ErrorKind::ModelMismatch,
             format!(
                 "the file does not name the model of its vectors ({} dimensions), so that none of {} can be compared with \
-                 them: open it without a model (no_embedder) to search its words, and if you know the model, say so with \
-                 name_model",
+                 them: open it without a model (no_embedder) to search its words; if you know the model, say so with \
+                 name_model, and if not, take the file over to another with reembed",
                 recorded.dims,
                 embedder.model()
             ),

@@ -1,6 +1,7 @@
 //! What is put into a memory and what comes out. Plain values: nothing here touches the file.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use mnemic_schema::{CheckReport, MemoryRow, RepairReport as FileRepair, Timestamp};
 
@@ -144,6 +145,10 @@ pub struct Stored {
     pub id: String,
     /// When it was created.
     pub created_at: Timestamp,
+    /// In how many windows the model embedded the text ([`crate::Embedder::windows`]): 1 for one that it reads in one
+    /// go, more for a longer one, in whose one vector each window weighs only its share, so that several shorter
+    /// memories would tell more. 0 without a model.
+    pub windows: usize,
 }
 
 /// A memory as it is kept.
@@ -209,6 +214,58 @@ pub struct RepairReport {
     pub remaining: CheckReport,
 }
 
+/// How far a re-embedding or backfill has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Memories that have their vector.
+    pub done: u64,
+    /// Memories in the file.
+    pub total: u64,
+}
+
+/// What [`crate::Memory::reembed`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Reembedded {
+    /// Whether the new vectors are in place: `false` where the callback ended the work.
+    pub finished: bool,
+    /// Memories embedded by this call.
+    pub embedded: u64,
+    /// The vectors of the file after it.
+    pub coverage: Coverage,
+}
+
+/// What [`crate::Memory::backfill`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Backfilled {
+    /// Whether it came to the end: `false` where the callback ended the work.
+    pub finished: bool,
+    /// Memories embedded by this call.
+    pub embedded: u64,
+    /// Ids of the memories in whose text the model finds nothing to embed.
+    pub nothing_to_embed: Vec<String>,
+}
+
+/// How many memories have a vector, from [`crate::Memory::coverage`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Coverage {
+    /// Memories.
+    pub memories: u64,
+    /// Memories with a vector.
+    pub embedded: u64,
+    /// Memories without one: where there are none, or some were stored without a model.
+    pub missing: u64,
+    /// Vectors without a memory: none, unless the file is damaged.
+    pub orphaned: u64,
+    /// The model that the file is being taken over to; `None` where no re-embedding is under way.
+    pub coming_model: Option<EmbeddingModel>,
+    /// Memories with a vector of the coming model.
+    pub staged: u64,
+}
+
 /// What [`crate::Memory::backup`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -217,13 +274,33 @@ pub struct BackupReport {
     pub bytes: u64,
 }
 
+/// What [`crate::Memory::restore`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RestoreReport {
+    /// Where the file that was there lies now; `None` where there was none.
+    pub kept: Option<PathBuf>,
+    /// What the check of the restored file found: nothing, or memories that were stored without a model.
+    pub check: CheckReport,
+}
+
+/// What [`crate::Memory::compact`] gained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompactReport {
+    /// Bytes of the database before it.
+    pub bytes_before: u64,
+    /// Bytes of the database after it; the file has that size once no other handle reads an older state.
+    pub bytes_after: u64,
+}
+
 /// Sizes and counts, from [`crate::Memory::health`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
     /// Memories.
     pub memories: u64,
-    /// Vectors. Fewer than memories where some were stored without a model: [`crate::Memory::repair`] embeds those.
+    /// Vectors. Fewer than memories where some were stored without a model: [`crate::Memory::backfill`] embeds those.
     pub vectors: u64,
     /// Distinct projects, not counting global.
     pub projects: u64,
@@ -239,6 +316,9 @@ pub struct Health {
     pub log_bytes: u64,
     /// Bytes of memory of this handle's index (0 before its second recall).
     pub index_bytes: u64,
+    /// Whether memories were deleted by [`crate::Memory::erase`], and bytes of them may be left in the file, as it did not
+    /// come to its end: call it or [`crate::Memory::compact`] again.
+    pub erasure_pending: bool,
 }
 
 impl fmt::Display for Health {

@@ -1,18 +1,14 @@
-//! The verbs that keep the file in order: check, repair, health, backup.
+//! The verbs that keep the file in order: check, repair, health, backup, restore, compact, erase.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use mnemic_schema::{CheckReport, MemoryRow, SCHEMA_VERSION, Timestamp};
+use mnemic_schema::{CheckReport, OpenOptions, SCHEMA_VERSION, Timestamp};
 
 use crate::embedding::model_of;
 use crate::memory::Memory;
-use crate::types::{BackupReport, Health, RepairReport};
+use crate::types::{BackupReport, CompactReport, Deleted, Health, RepairReport, RestoreReport};
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
-
-/// Most memories, and most bytes of text, that are embedded before their vectors are written.
-const BACKFILL_ROWS: usize = 256;
-const BACKFILL_BYTES: usize = 1 << 20;
 
 impl Memory {
     /// Checks every invariant of the file: each memory has its vector, its words and its tags in the indexes, none of
@@ -42,56 +38,15 @@ impl Memory {
     /// `Storage`.
     pub fn repair(&self) -> Result<RepairReport> {
         let file = self.with_writer("repairing", |store| Ok(store.repair(Timestamp::now())?))?;
-        let vectors_added = self.embed_missing()?;
+        let vectors_added = match self.embedder() {
+            Some(_) => self.backfill(|_| ControlFlow::Continue(()))?.embedded,
+            None => 0,
+        };
         Ok(RepairReport {
             file,
             vectors_added,
             remaining: self.check()?,
         })
-    }
-
-    /// Embeds what has no vector; answers how many it was.
-    fn embed_missing(&self) -> Result<u64> {
-        if self.embedder().is_none() {
-            return Ok(0);
-        }
-        let mut added = 0;
-        let mut after = 0;
-        loop {
-            let mut batch: Vec<MemoryRow> = Vec::new();
-            self.read(|snapshot| {
-                batch.clear();
-                let mut bytes = 0;
-                snapshot.without_vector(after, |row| {
-                    bytes += row.content.len();
-                    batch.push(row);
-                    if batch.len() < BACKFILL_ROWS && bytes < BACKFILL_BYTES {
-                        ControlFlow::Continue(())
-                    } else {
-                        ControlFlow::Break(())
-                    }
-                })?;
-                Ok(())
-            })?;
-            let Some(last) = batch.last() else {
-                return Ok(added);
-            };
-            after = last.seq;
-            let texts: Vec<&str> = batch.iter().map(|row| row.content.as_str()).collect();
-            let embeddings = self.embed_what_can_be(&texts)?;
-            added += self.write(|transaction| {
-                let mut added = 0;
-                for (i, row) in batch.iter().enumerate() {
-                    if let Some(embedded) = embeddings.get(i) {
-                        // Another process may have given it one, or changed the text, meanwhile.
-                        let new =
-                            transaction.add_missing_vector(row.seq, &row.content, embedded)?;
-                        added += u64::from(new);
-                    }
-                }
-                Ok(added)
-            })?;
-        }
     }
 
     /// Sizes and counts of this memory: a few counts over the whole file.
@@ -123,6 +78,7 @@ impl Memory {
                     file_bytes,
                     log_bytes,
                     index_bytes: self.resident().bytes(),
+                    erasure_pending: snapshot.erasure_pending()?,
                 })
             })
         })
@@ -147,6 +103,105 @@ impl Memory {
             Ok(BackupReport {
                 bytes: store.backup(to)?,
             })
+        })
+    }
+
+    /// Puts the memory of a backup in the place of a file. The backup is read, and checked before anything is touched; the
+    /// file that is there is kept beside it under another name, which the report tells; the last step is one rename, so
+    /// that there is the old file or the new one, whole, whenever the process dies.
+    ///
+    /// Close the file first, in every process. A handle that only reads, opened while nobody had the file open for
+    /// writing, cannot be noticed; it notices the new file itself.
+    ///
+    /// # Errors
+    /// Nothing is changed then. `Busy` where the file is open still; `Corrupt` where the backup is not sound; `NewerFile`,
+    /// `NotAMemoryFile` (the backup, or what is at the target); `InvalidInput` where a path names no file; `Io`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (path, backup) = (folder.path().join("agent.db"), folder.path().join("backup.db"));
+    /// use mnemic::Memory;
+    ///
+    /// let memory = Memory::open(&path)?;
+    /// memory.store("worth keeping")?;
+    /// memory.backup(&backup)?;
+    /// memory.store("a mistake")?;
+    /// drop(memory);
+    ///
+    /// let report = Memory::restore(&backup, &path)?;
+    /// assert_eq!(Memory::open(&path)?.health()?.memories, 1);
+    /// assert_eq!(Memory::open(report.kept.unwrap())?.health()?.memories, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<RestoreReport> {
+        let restored = mnemic_schema::restore(from.as_ref(), to.as_ref(), OpenOptions::default())?;
+        Ok(RestoreReport {
+            kept: restored.kept,
+            check: restored.check,
+        })
+    }
+
+    /// Makes the file as small as it can be: the vector table anew without the places of deleted vectors, the words in one
+    /// piece, no free pages. Other handles go on reading; writers wait while each step holds the write lock (about two
+    /// seconds for 100,000 memories). It needs the size of the file once more on the disk while it works.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Busy`, `Storage` (no space); nothing is lost then.
+    ///
+    /// ```
+    /// let memory = mnemic::Memory::open_in_memory()?;
+    /// let stored = memory.store_all((0..500).map(|i| format!("note {i}")))?;
+    /// memory.delete_all(stored.iter().skip(1).map(|stored| &stored.id))?;
+    /// let report = memory.compact()?;
+    /// assert!(report.bytes_after < report.bytes_before / 2);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn compact(&self) -> Result<CompactReport> {
+        let compacted = self.with_writer("compacting", |store| Ok(store.compact()?))?;
+        Ok(CompactReport {
+            bytes_before: compacted.bytes_before,
+            bytes_after: compacted.bytes_after,
+        })
+    }
+
+    /// Deletes a memory so that no byte of it is left in the file or its log: see [`Memory::erase_all`]. Answers whether it
+    /// was there.
+    ///
+    /// # Errors
+    /// As [`Memory::erase_all`].
+    ///
+    /// ```
+    /// let memory = mnemic::Memory::open_in_memory()?;
+    /// let id = memory.store("the code of the safe is 4711")?.id;
+    /// assert!(memory.erase(&id)?);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn erase(&self, id: &str) -> Result<bool> {
+        Ok(self.erase_all([id])?.deleted > 0)
+    }
+
+    /// Deletes memories so that no byte of their texts, tags, projects, words and vectors is left in the file or its log:
+    /// neither of what they hold nor of what they held before. Whatever was deleted or changed earlier by other verbs goes
+    /// with it, so that without ids it cleans up after those.
+    ///
+    /// The whole file is rewritten, as by [`Memory::compact`]: erase many at once. Killed half way, a later call completes
+    /// it ([`Health::erasure_pending`] tells). It reaches this file alone: not backups, exports, snapshots of the file
+    /// system, or what a flash disk keeps of blocks that were overwritten.
+    ///
+    /// # Errors
+    /// `Busy` where another handle reads an older state for longer than the busy timeout, so that the log must be kept for
+    /// it: the memories are deleted then, and a later call of `erase` or `compact` completes it; or where the write lock
+    /// could not be had, and nothing is changed. `ReadOnly`, `Storage`.
+    pub fn erase_all<I>(&self, ids: I) -> Result<Deleted>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let ids: Vec<I::Item> = ids.into_iter().collect();
+        let erased = self.with_writer("erasing", |store| Ok(store.erase(&ids)?))?;
+        Ok(Deleted {
+            deleted: erased.erased,
+            missing: erased.missing,
         })
     }
 }

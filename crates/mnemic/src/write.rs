@@ -1,6 +1,9 @@
 //! The verbs that write: store, update, replace, delete, prune. They embed first, then write in one transaction.
 
-use mnemic_schema::{Embedded, Filter, NewRow, RecordedModel, RowChange, Scope, Timestamp};
+use mnemic_embed::{Embedder, InputKind};
+use mnemic_schema::{
+    Embedded, Filter, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot, Timestamp,
+};
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
 use crate::filter::filter_verbs;
@@ -85,25 +88,26 @@ impl Memory {
         if memories.is_empty() {
             return Ok(Vec::new());
         }
-        let texts: Vec<&str> = memories
-            .iter()
-            .map(|memory| memory.content.as_str())
-            .collect();
-        let embeddings = self.embed_passages(&texts)?;
         let rows: Vec<NewRow> = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
             .collect();
-        self.write(|transaction| {
-            rows.iter()
-                .enumerate()
-                .map(|(i, row)| {
-                    Ok(Stored {
-                        id: transaction.insert(row, embeddings.get(i))?,
-                        created_at: row.created_at,
+        let texts: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+        self.with_model(|embedder| {
+            let embeddings = embed_all(embedder, &texts)?;
+            let windows = windows(embedder, &texts)?;
+            self.write(|transaction| {
+                rows.iter()
+                    .enumerate()
+                    .map(|(i, row)| {
+                        Ok(Stored {
+                            id: transaction.insert(row, embeddings.get(i))?,
+                            created_at: row.created_at,
+                            windows: windows.get(i).copied().unwrap_or_default(),
+                        })
                     })
-                })
-                .collect()
+                    .collect()
+            })
         })
     }
 
@@ -122,26 +126,41 @@ impl Memory {
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
-        let change: MemoryUpdate = change.into();
+        self.update_within(&Scope::All, id, change.into())
+    }
+
+    /// As [`Memory::update`], of a memory of a scope; any other is not there.
+    pub(crate) fn update_within(
+        &self,
+        scope: &Scope,
+        id: &str,
+        change: MemoryUpdate,
+    ) -> Result<StoredMemory> {
         if change == MemoryUpdate::default() {
-            return self.get(id)?.ok_or_else(|| Error::not_found(id));
+            let found = self.get(id)?;
+            return found
+                .filter(|memory| scope.admits(memory.project.as_deref()))
+                .ok_or_else(|| Error::not_found(id));
         }
-        let embeddings = match &change.content {
-            Some(content) => {
-                check_content(content)?;
-                self.embed_passages(&[content])?
-            }
-            None => Embeddings::default(),
-        };
+        if let Some(content) = &change.content {
+            check_content(content)?;
+        }
         let change = RowChange {
             content: change.content,
             project: change.project,
             tags: change.tags,
         };
-        self.write(|transaction| {
-            transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
-            let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
-            Ok(row.into())
+        self.with_model(|embedder| {
+            let embeddings = match &change.content {
+                Some(content) => embed_all(embedder, &[content])?,
+                None => Embeddings::default(),
+            };
+            self.write(|transaction| {
+                row_within(transaction, scope, id)?;
+                transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
+                let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
+                Ok(row.into())
+            })
         })
     }
 
@@ -163,17 +182,30 @@ impl Memory {
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
-        let with: NewMemory = with.into();
+        self.replace_within(&Scope::All, id, with.into())
+    }
+
+    /// As [`Memory::replace`], of a memory of a scope; any other is not there.
+    pub(crate) fn replace_within(
+        &self,
+        scope: &Scope,
+        id: &str,
+        with: NewMemory,
+    ) -> Result<Stored> {
         check_content(&with.content)?;
-        let embeddings = self.embed_passages(&[&with.content])?;
         let now = Timestamp::now();
-        self.write(|transaction| {
-            let old = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
-            transaction.delete(id)?;
-            let row = new_row(with, Some(old.into()), now);
-            Ok(Stored {
-                id: transaction.insert(&row, embeddings.get(0))?,
-                created_at: row.created_at,
+        self.with_model(|embedder| {
+            let embeddings = embed_all(embedder, &[&with.content])?;
+            let windows = windows(embedder, &[&with.content])?;
+            self.write(|transaction| {
+                let old = row_within(transaction, scope, id)?;
+                transaction.delete(id)?;
+                let row = new_row(with.clone(), Some(old.into()), now);
+                Ok(Stored {
+                    id: transaction.insert(&row, embeddings.get(0))?,
+                    created_at: row.created_at,
+                    windows: windows.first().copied().unwrap_or_default(),
+                })
             })
         })
     }
@@ -195,14 +227,27 @@ impl Memory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
+        self.delete_within(&Scope::All, ids)
+    }
+
+    /// As [`Memory::delete_all`], of memories of a scope; others are missing.
+    pub(crate) fn delete_within<I>(&self, scope: &Scope, ids: I) -> Result<Deleted>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
         let ids: Vec<I::Item> = ids.into_iter().collect();
         self.write(|transaction| {
             let mut report = Deleted::default();
             for id in &ids {
-                if transaction.delete(id.as_ref())? {
+                let id = id.as_ref();
+                let within = transaction
+                    .project_of(id)?
+                    .is_some_and(|project| scope.admits(project.as_deref()));
+                if within && transaction.delete(id)? {
                     report.deleted += 1;
                 } else {
-                    report.missing.push(id.as_ref().to_owned());
+                    report.missing.push(id.to_owned());
                 }
             }
             Ok(report)
@@ -244,30 +289,27 @@ impl Memory {
             ids,
         })
     }
+}
 
-    /// The vectors of texts to store; a text without one is an error.
-    fn embed_passages(&self, texts: &[&str]) -> Result<Embeddings> {
-        let embeddings = self.embed_what_can_be(texts)?;
-        if let Some(embedder) = self.embedder()
-            && let Some((text, _)) = texts
-                .iter()
-                .zip(&embeddings.vectors)
-                .find(|(_, v)| v.is_none())
-        {
-            return Err(nothing_to_embed(embedder, text));
-        }
-        Ok(embeddings)
-    }
+/// In how many windows the model embeds each text; nothing without a model.
+fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
+    let Some(embedder) = embedder else {
+        return Ok(Vec::new());
+    };
+    let windows = |text: &&str| Ok(embedder.windows(InputKind::Passage, text)?);
+    texts.iter().map(windows).collect()
+}
 
-    /// The vectors of texts, as far as the model finds something to embed in them.
-    pub(crate) fn embed_what_can_be(&self, texts: &[&str]) -> Result<Embeddings> {
-        let Some(embedder) = self.embedder() else {
-            return Ok(Embeddings::default());
-        };
-        Ok(Embeddings {
-            model: Some(recorded(embedder.model())),
-            vectors: passages(embedder, texts)?,
-        })
+/// The vectors of texts to store; a text without one is an error.
+fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
+    let Some(embedder) = embedder else {
+        return Ok(Embeddings::default());
+    };
+    let embeddings = Embeddings::of(embedder, texts)?;
+    let mut made = texts.iter().zip(&embeddings.vectors);
+    match made.find(|(_, vector)| vector.is_none()) {
+        Some((text, _)) => Err(nothing_to_embed(embedder, text)),
+        None => Ok(embeddings),
     }
 }
 
@@ -279,10 +321,25 @@ pub(crate) struct Embeddings {
 }
 
 impl Embeddings {
+    /// As far as the model finds something to embed in the texts.
+    pub(crate) fn of(embedder: &dyn Embedder, texts: &[&str]) -> Result<Self> {
+        Ok(Self {
+            model: Some(recorded(embedder.model())),
+            vectors: passages(embedder, texts)?,
+        })
+    }
+
     pub(crate) fn get(&self, i: usize) -> Option<Embedded<'_>> {
         let (model, vector) = (self.model.as_ref()?, self.vectors.get(i)?.as_deref()?);
         Some(Embedded { model, vector })
     }
+}
+
+/// The memory with an id, of a scope.
+fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<MemoryRow> {
+    let row = snapshot.row(id)?;
+    row.filter(|row| scope.admits(row.project.as_deref()))
+        .ok_or_else(|| Error::not_found(id))
 }
 
 fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {

@@ -89,7 +89,8 @@ impl Memory {
     ///
     /// Memories keep id, text, project, tags, times and vector; nothing is embedded. By rekal's own rules, scratch
     /// and superseded memories stay behind in the copy. Until the model of the vectors is named, the file is opened with
-    /// [`MemoryBuilder::no_embedder`] and searched by words; nothing can be stored.
+    /// [`MemoryBuilder::no_embedder`] and searched by words; nothing can be stored. [`Memory::name_model`] names it;
+    /// [`Memory::reembed`] makes all vectors anew instead.
     ///
     /// # Errors
     /// The file is unchanged where the kind is `NotAMemoryFile` (none of rekal), `ModelMismatch` (the model named is of

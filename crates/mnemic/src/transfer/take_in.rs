@@ -128,13 +128,13 @@ impl TakeIn<'_> {
             let embedder = embedder
                 .filter(|embedder| Some(embedder.model()) == model)
                 .ok_or_else(|| self.cannot_embed(first, model))?;
-            vectors = passages(embedder, &texts)?.into_iter();
+            vectors = passages(&*embedder, &texts)?.into_iter();
         }
         for (mut entry, needs) in batch {
             if needs {
                 let vector = vectors.next().flatten();
                 let vector = vector.ok_or_else(|| match self.memory.embedder() {
-                    Some(embedder) => nothing_to_embed(embedder, &entry.content),
+                    Some(embedder) => nothing_to_embed(&*embedder, &entry.content),
                     None => Error::invalid("a text could not be embedded"),
                 })?;
                 entry.vector = Some((vector, false));
@@ -151,6 +151,7 @@ impl TakeIn<'_> {
                 |model| recorded(model).to_string(),
             )
         };
+        let own = self.memory.embedder();
         Error::new(
             ErrorKind::ModelMismatch,
             format!(
@@ -160,7 +161,7 @@ impl TakeIn<'_> {
                 entry.place,
                 entry.id,
                 name(model),
-                name(self.memory.embedder().map(|embedder| embedder.model())),
+                name(own.as_ref().map(|embedder| embedder.model())),
             ),
         )
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use mnemic::{
@@ -323,6 +324,27 @@ fn the_model_may_be_named_when_a_file_is_adopted() {
     memory.store("new").unwrap();
     sound(&memory);
     assert_eq!(memory.health().unwrap().vectors, 9);
+}
+
+#[test]
+fn an_adopted_file_is_taken_over_to_another_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = fixture(folder.path(), "rekal-2.0.0.db");
+    Memory::adopt(Adopt::rekal(&path)).unwrap();
+    let memory = Memory::builder().no_embedder().open(&path).unwrap();
+    let report = memory
+        .reembed(WordHash::default(), |_| ControlFlow::Continue(()))
+        .unwrap();
+    assert!(report.finished);
+    memory.store("stored after").unwrap();
+    sound(&memory);
+    drop(memory);
+    let memory = builder().open(&path).unwrap();
+    assert_eq!(memory.health().unwrap().vectors, 9);
+    let recall = Recall::new("cache TTL")
+        .scope(Scope::All)
+        .preset(Preset::vector_only());
+    assert_eq!(memory.recall(recall).unwrap()[0].memory.content, NOTES[7].0);
 }
 
 #[test]

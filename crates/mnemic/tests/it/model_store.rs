@@ -2,12 +2,13 @@
 //! After every step both hold the same, all indexes agree, and both legs find what brute force finds.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use mnemic::{
-    Durability, EmbedError, ErrorKind, Memory, MemoryUpdate, NewMemory, Preset, Prune, Recall,
-    Scope, Timeline, Timestamp,
+    Durability, EmbedError, Embedder, ErrorKind, Memory, MemoryUpdate, NewMemory, Preset, Prune,
+    Recall, Scope, Timeline, Timestamp,
 };
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -64,6 +65,12 @@ enum Step {
     /// A write by SQL that is rolled back.
     RolledBack,
     Repair,
+    /// To another model, cancelled after so many reports of progress.
+    Reembed(u32),
+    AbandonReembed,
+    Backfill,
+    Compact,
+    Erase(usize),
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -96,7 +103,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(i, text, project, tags)| Step::Update(i, text, project, tags)),
         3 => (row.clone(), text(), any::<bool>()).prop_map(|(i, text, global)| Step::Replace(i, text, global)),
         3 => row.clone().prop_map(Step::Delete),
-        1 => prop::collection::vec(row, 0..8).prop_map(Step::DeleteAll),
+        1 => prop::collection::vec(row.clone(), 0..8).prop_map(Step::DeleteAll),
         1 => (0..PROJECTS.len(), any::<bool>()).prop_map(|(p, apply)| Step::PruneProject(p, apply)),
         1 => (0u8..10).prop_map(Step::PruneBefore),
         1 => (0..TAGS.len()).prop_map(Step::PruneTag),
@@ -105,6 +112,11 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0usize..6).prop_map(Step::Curse),
         1 => Just(Step::RolledBack),
         1 => Just(Step::Repair),
+        4 => (0u32..6).prop_map(Step::Reembed),
+        1 => Just(Step::AbandonReembed),
+        1 => Just(Step::Backfill),
+        1 => Just(Step::Compact),
+        1 => row.prop_map(Step::Erase),
     ]
 }
 
@@ -143,6 +155,8 @@ struct Pair {
     memory: Memory,
     model: Model,
     cursed: bool,
+    /// Whether it is the turn of the one with an index.
+    turn: bool,
 }
 
 impl Pair {
@@ -157,6 +171,7 @@ impl Pair {
             plain,
             model: Model::default(),
             cursed: false,
+            turn: true,
         }
     }
 
@@ -311,7 +326,63 @@ impl Pair {
                 let report = self.memory.repair().unwrap();
                 assert_eq!((report.file, report.vectors_added), (Default::default(), 0));
             }
+            Step::Reembed(reports) => self.reembed(*reports),
+            Step::AbandonReembed => drop(self.memory.abandon_reembed().unwrap()),
+            Step::Backfill => {
+                let report = self.memory.backfill(|_| ControlFlow::Continue(()));
+                assert_eq!(report.unwrap().embedded, 0);
+            }
+            Step::Compact => drop(self.memory.compact().unwrap()),
+            Step::Erase(i) => {
+                let id = self.id(*i);
+                let was_there = self.model.rows.remove(&id).is_some();
+                assert_eq!(self.memory.erase(&id).unwrap(), was_there);
+            }
         }
+    }
+
+    /// Goes over to the other model, or begins to; the other handle then knows the old one alone.
+    fn reembed(&mut self, reports: u32) {
+        let name = match self.embedder.model().dims {
+            32 => WordHash::named("narrow", "1", 24),
+            _ => WordHash::default(),
+        };
+        let next = Arc::new(Faulty::over(name));
+        let mut seen = 0;
+        let progress = |progress: mnemic::Progress| {
+            assert!(progress.done <= progress.total);
+            seen += 1;
+            match seen > reports {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let report = self.memory.reembed(next.clone(), progress).unwrap();
+        let rows = self.model.rows.len() as u64;
+        assert_eq!(report.finished, seen <= reports);
+        let coverage = report.coverage;
+        assert_eq!((coverage.memories, coverage.embedded), (rows, rows));
+        assert_eq!(coverage.coming_model.is_none(), report.finished);
+        if !report.finished {
+            return;
+        }
+        let [indexed, plain] = Self::open(&self.path, &next);
+        let stale = if self.turn {
+            &self.plain
+        } else {
+            &self.indexed
+        };
+        if rows > 0 {
+            let error = stale.recall("alpha").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ModelMismatch);
+        }
+        if self.turn {
+            self.plain = plain;
+        } else {
+            self.indexed = indexed;
+        }
+        self.embedder = next;
+        self.cursed = false;
     }
 
     fn expect_curse(&self, error: &mnemic::Error, fails: bool) {
@@ -487,7 +558,7 @@ impl Pair {
             .preset(Preset::vector_only())
             .limit(5);
         let hits = self.memory.recall(recall).unwrap();
-        let embedder = WordHash::default();
+        let embedder = self.embedder.inner();
         let vector = embedder.vector(query).unwrap();
         let cosine = |text: &str| {
             let other = embedder.vector(text).unwrap();
@@ -528,7 +599,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut pair = Pair::new(folder.path().join("model.db"));
         for (i, step) in steps.iter().enumerate() {
-            pair.memory = if i % 2 == 0 { pair.indexed.clone() } else { pair.plain.clone() };
+            pair.turn = i % 2 == 0;
+            pair.memory = if pair.turn { pair.indexed.clone() } else { pair.plain.clone() };
             pair.apply(step);
             pair.compare();
         }

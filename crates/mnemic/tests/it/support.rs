@@ -94,10 +94,16 @@ pub(crate) struct Faulty {
 
 impl Faulty {
     pub(crate) fn new() -> Self {
+        Self::over(WordHash::default())
+    }
+    pub(crate) fn over(inner: WordHash) -> Self {
         Self {
-            inner: WordHash::default(),
+            inner,
             fault: Mutex::new(None),
         }
+    }
+    pub(crate) fn inner(&self) -> &WordHash {
+        &self.inner
     }
     pub(crate) fn fault(&self, fault: Option<Fault>) {
         *self.fault.lock().unwrap() = fault;

@@ -1,0 +1,317 @@
+//! Vectors for memories that have none: of the file's own model (backfill), or of another model, gathered beside the live
+//! ones until they are whole (re-embedding). Embedding never happens inside a lock of the file or a transaction.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use mnemic_embed::Embedder;
+use mnemic_schema::{Begun, RecordedModel, Space, Switch};
+
+use crate::embedding::{model_of, recorded};
+use crate::memory::Memory;
+use crate::types::{Backfilled, Coverage, Progress, Reembedded};
+use crate::write::Embeddings;
+use crate::{Error, ErrorKind, Result};
+
+/// Most memories, and about the most bytes of text, that are embedded before their vectors are written.
+const BATCH_ROWS: usize = 256;
+const BATCH_BYTES: usize = 1 << 20;
+
+/// After so many rounds in which others stored before the switch could be made, it is made without the last few.
+const PATIENT_ROUNDS: u32 = 8;
+
+/// How far a re-embedding came.
+#[derive(Debug, Default)]
+struct Staged {
+    embedded: u64,
+    cancelled: bool,
+    /// After the switch: how many memories it left without a vector.
+    left: Option<u64>,
+}
+
+/// How a filling of one space ended.
+#[derive(Debug, Default)]
+struct Filled {
+    embedded: u64,
+    cancelled: bool,
+    /// Keys of memories in whose text the model finds nothing to embed.
+    left: Vec<i64>,
+}
+
+impl Memory {
+    /// Takes the file over to another model: embeds every memory with it, beside the vectors there are, and then puts the
+    /// new vectors in their place in one transaction. It is also the way from words alone to vectors.
+    ///
+    /// Until that transaction everything goes on with the old model: recall, and stores by any process. What is stored,
+    /// changed or deleted meanwhile is embedded, embedded again or dropped in the new space too. From then on this handle
+    /// and its clones use the new model, with no call of theirs failing in between; a handle that was opened with the old
+    /// one elsewhere gets `ModelMismatch` where it would mix the two.
+    ///
+    /// `progress` is called before each batch (at most 256 memories) and before the switch; with
+    /// [`ControlFlow::Break`] the work ends there. What is embedded by then is kept in the file: the next call with the
+    /// same model goes on from it, in whatever process, as it does after a crash. A call with another model begins anew, and
+    /// [`Memory::abandon_reembed`] drops it. With the model that the file has already, only missing vectors are made.
+    ///
+    /// The switch holds the write lock while the vectors are copied: seconds for 100,000 memories. Where other
+    /// processes store without pause, the last few memories (at most 256) are embedded straight after the switch: for that
+    /// moment only their words are searched.
+    ///
+    /// # Errors
+    /// In every case the old vectors are as they were, and what is staged is kept. `Embedding` where the model fails;
+    /// `InvalidInput` where it finds nothing to embed in some memories (the message names them: change or delete them, and
+    /// call again); `Abandoned` where another handle abandoned the work or began it with another model; `Busy` also where
+    /// a thread of this handle is at it already; `ReadOnly`, `Storage`.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use mnemic::{Memory, StaticEmbedder};
+    ///
+    /// let memory = Memory::builder().no_embedder().open_in_memory()?;
+    /// memory.store("Deploys freeze on Fridays")?;
+    /// let report = memory.reembed(StaticEmbedder::new(), |progress| {
+    ///     println!("{} of {}", progress.done, progress.total);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(report.finished);
+    /// assert!(memory.recall("can I ship?")?[0].signals.cosine.is_some());
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn reembed(
+        &self,
+        embedder: impl Embedder + 'static,
+        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Reembedded> {
+        let embedder: Arc<dyn Embedder> = Arc::new(embedder);
+        let model = recorded(embedder.model());
+        let going_over = self.go_over_to(embedder.clone())?;
+        let begun = self.write(|transaction| Ok(transaction.begin_staging(&model)?))?;
+        let staged = match begun {
+            Begun::IsLive => Staged::default(),
+            Begun::Staging => match self.stage_all(&*embedder, &model, &mut progress) {
+                // Somebody else has just completed the same.
+                Err(error) if error.kind() == ErrorKind::Abandoned && self.is_of(&model)? => {
+                    Staged::default()
+                }
+                staged => staged?,
+            },
+        };
+        if staged.cancelled {
+            return self.reembedded(staged.embedded, false);
+        }
+        going_over.arrive();
+        if staged.left == Some(0) {
+            return self.reembedded(staged.embedded, true);
+        }
+        let filled = self.fill(Space::Live, &*embedder, &mut progress)?;
+        // What the switch left is told by the coverage.
+        let finished = staged.left.is_some() || !filled.cancelled;
+        self.reembedded(staged.embedded + filled.embedded, finished)
+    }
+
+    /// Stages until nothing is missing, and switches.
+    fn stage_all(
+        &self,
+        embedder: &dyn Embedder,
+        model: &RecordedModel,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Staged> {
+        let mut staged = Staged::default();
+        for round in 1u32.. {
+            let filled = self.fill(Space::Staging, embedder, progress)?;
+            staged.embedded += filled.embedded;
+            staged.cancelled = filled.cancelled;
+            if filled.cancelled {
+                break;
+            }
+            if !filled.left.is_empty() {
+                return Err(self.nothing_to_embed_in(&filled.left, embedder)?);
+            }
+            let leave = if round < PATIENT_ROUNDS {
+                0
+            } else {
+                BATCH_ROWS as u64
+            };
+            let switch =
+                self.write(|transaction| Ok(transaction.switch_to_staged(model, leave)?))?;
+            if let Switch::Done(left) = switch {
+                staged.left = Some(left);
+                break;
+            }
+        }
+        Ok(staged)
+    }
+
+    /// Drops what a re-embedding has gathered so far; answers how many vectors that were. Recall is as before. A call of
+    /// [`Memory::reembed`] that is at work in another thread or process ends with `Abandoned`.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Busy`, `Storage`.
+    pub fn abandon_reembed(&self) -> Result<u64> {
+        self.write(|transaction| Ok(transaction.abandon_staging()?.unwrap_or(0)))
+    }
+
+    /// Embeds the memories that have no vector (they were stored without a model) with this handle's model, which must be
+    /// the one that made the file's vectors. Batch by batch, each committed: stopped by `progress` or by a crash, the next
+    /// call goes on. A text in which the model finds nothing to embed stays without.
+    ///
+    /// # Errors
+    /// `InvalidInput` where this handle has no model; `ModelMismatch`, `Embedding`, `ReadOnly`, `Busy`, `Storage`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("agent.db");
+    /// use std::ops::ControlFlow;
+    /// use mnemic::Memory;
+    ///
+    /// Memory::builder().no_embedder().open(&path)?.store("stored by words alone")?;
+    /// let memory = Memory::open(&path)?;
+    /// assert_eq!(memory.coverage()?.missing, 1);
+    /// let report = memory.backfill(|_| ControlFlow::Continue(()))?;
+    /// assert_eq!((report.embedded, memory.coverage()?.missing), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn backfill(
+        &self,
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Backfilled> {
+        let progress = std::cell::RefCell::new(progress);
+        self.with_model(|embedder| {
+            let Some(embedder) = embedder else {
+                return Err(Error::invalid(
+                    "this handle has no model: open the file with one, or call reembed with one",
+                ));
+            };
+            let mut report = |now| (progress.borrow_mut())(now);
+            let filled = self.fill(Space::Live, embedder, &mut report)?;
+            Ok(Backfilled {
+                finished: !filled.cancelled,
+                embedded: filled.embedded,
+                nothing_to_embed: self.read(|snapshot| Ok(snapshot.ids_of(&filled.left)?))?,
+            })
+        })
+    }
+
+    /// How many memories have a vector, and how many have one of the coming model: counted by joins over the whole file.
+    ///
+    /// # Errors
+    /// `Busy`, `Corrupt`, `Storage`.
+    ///
+    /// ```
+    /// let memory = mnemic::Memory::open_in_memory()?;
+    /// memory.store("covered")?;
+    /// let coverage = memory.coverage()?;
+    /// assert_eq!((coverage.memories, coverage.embedded, coverage.missing), (1, 1, 0));
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn coverage(&self) -> Result<Coverage> {
+        self.read(|snapshot| {
+            let found = snapshot.coverage()?;
+            Ok(Coverage {
+                memories: found.memories,
+                embedded: found.embedded,
+                missing: found.missing,
+                orphaned: found.orphaned,
+                coming_model: found.staged_model.map(model_of),
+                staged: found.staged,
+            })
+        })
+    }
+
+    /// Embeds what is missing in a space until nothing is, or nothing that can be embedded.
+    fn fill(
+        &self,
+        space: Space,
+        embedder: &dyn Embedder,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Filled> {
+        let mut filled = Filled::default();
+        let mut hopeless: HashSet<i64> = HashSet::new();
+        loop {
+            let (missing, total) =
+                self.read(|snapshot| Ok((snapshot.unembedded(space)?, snapshot.memory_count()?)))?;
+            let mut done = total.saturating_sub(missing.len() as u64);
+            let (left, missing): (Vec<i64>, Vec<i64>) =
+                missing.into_iter().partition(|seq| hopeless.contains(seq));
+            let mut rest = missing.as_slice();
+            loop {
+                if progress(Progress { done, total }).is_break() {
+                    filled.cancelled = true;
+                    return Ok(filled);
+                }
+                if rest.is_empty() {
+                    break;
+                }
+                let batch = self.fill_batch(space, embedder, rest)?;
+                hopeless.extend(&batch.left);
+                filled.embedded += batch.embedded;
+                done = total.min(done + batch.embedded);
+                rest = rest.get(batch.through..).unwrap_or_default();
+            }
+            if missing.is_empty() {
+                filled.left = left;
+                return Ok(filled);
+            }
+        }
+    }
+
+    /// Embeds the memories at the head of a list and writes their vectors.
+    fn fill_batch(&self, space: Space, embedder: &dyn Embedder, missing: &[i64]) -> Result<Batch> {
+        let head = missing.get(..BATCH_ROWS).unwrap_or(missing);
+        let (through, rows) = self.read(|snapshot| Ok(snapshot.texts(head, BATCH_BYTES)?))?;
+        let texts: Vec<&str> = rows.iter().map(|(_, text)| text.as_str()).collect();
+        let embeddings = Embeddings::of(embedder, &texts)?;
+        self.write(|transaction| {
+            let mut batch = Batch {
+                through,
+                ..Batch::default()
+            };
+            for (i, (seq, text)) in rows.iter().enumerate() {
+                let Some(embedded) = embeddings.get(i) else {
+                    batch.left.push(*seq);
+                    continue;
+                };
+                // Another process may have given it one, changed the text or deleted it meanwhile.
+                let new = match space {
+                    Space::Live => transaction.add_missing_vector(*seq, text, embedded)?,
+                    Space::Staging => transaction.stage(*seq, text, embedded)?,
+                };
+                batch.embedded += u64::from(new);
+            }
+            Ok(batch)
+        })
+    }
+
+    fn is_of(&self, model: &RecordedModel) -> Result<bool> {
+        self.read(|snapshot| Ok(snapshot.recorded_model()?.as_ref() == Some(model)))
+    }
+
+    fn reembedded(&self, embedded: u64, finished: bool) -> Result<Reembedded> {
+        Ok(Reembedded {
+            finished,
+            embedded,
+            coverage: self.coverage()?,
+        })
+    }
+
+    fn nothing_to_embed_in(&self, seqs: &[i64], embedder: &dyn Embedder) -> Result<Error> {
+        let some = seqs.get(..10).unwrap_or(seqs);
+        let ids = self.read(|snapshot| Ok(snapshot.ids_of(some)?))?;
+        let more = if seqs.len() > some.len() { ", …" } else { "" };
+        Ok(Error::invalid(format!(
+            "the model {} finds nothing to embed in {} memories ({}{more}): change or delete them, then call reembed again",
+            embedder.model().id,
+            seqs.len(),
+            ids.join(", ")
+        )))
+    }
+}
+
+/// What became of the head of a list of memories.
+#[derive(Debug, Default)]
+struct Batch {
+    /// How many of the list it was.
+    through: usize,
+    embedded: u64,
+    left: Vec<i64>,
+}
