@@ -143,12 +143,7 @@ impl Store {
     /// such file, and as [`Store::open`].
     /// A file of an older schema is [`SchemaError::ReadOnly`]: it must be opened for writing once.
     pub fn open_read_only(path: &Path, options: OpenOptions) -> Result<Self, SchemaError> {
-        let path = absolute(path)?;
-        std::fs::metadata(&path).map_err(|source| SchemaError::Io {
-            doing: "opening",
-            path: path.clone(),
-            source,
-        })?;
+        let path = existing(path)?;
         let identity = FileIdentity::of(&path);
         let (connection, frozen) = connect_read_only(&path, options)?;
         match migrate::inspect(&connection, &path, SCHEMA_VERSION)? {
@@ -411,6 +406,17 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf, SchemaError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// The path of a file that is there, made absolute.
+pub(crate) fn existing(path: &Path) -> Result<PathBuf, SchemaError> {
+    let path = absolute(path)?;
+    std::fs::metadata(&path).map_err(|source| SchemaError::Io {
+        doing: "opening",
+        path: path.clone(),
+        source,
+    })?;
+    Ok(path)
 }
 
 /// Makes the file where there is none, readable and writable by its owner alone: memories are private.

@@ -137,6 +137,10 @@ impl MemoryBuilder {
         self.over(store)
     }
 
+    pub(crate) fn options(&self) -> OpenOptions {
+        self.options
+    }
+
     fn over(self, store: Store) -> Result<Memory> {
         let embedder = self.embedder.chosen();
         Memory::over(store, embedder, self.reranker, self.index_budget)

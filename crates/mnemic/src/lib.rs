@@ -13,6 +13,7 @@ mod reembed;
 mod resident;
 mod timeline;
 mod trace;
+mod transfer;
 mod types;
 mod upkeep;
 mod write;
@@ -30,7 +31,8 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, RepairReport as FileRepairReport, Scope, Timestamp, TimestampError,
+    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
+    TimestampError,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
@@ -42,6 +44,9 @@ pub use recall::hit::{Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;
+pub use transfer::adopt::{Adopt, AdoptReport};
+pub use transfer::export::{Export, ExportReport};
+pub use transfer::import::{Import, ImportReport, OnConflict};
 pub use types::{
     Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, LastCheck, MemoryUpdate,
     NewMemory, Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,

@@ -319,9 +319,22 @@ fn change(models: &RwLock<Models>, by: impl FnOnce(&mut Models)) {
 
 /// Whether the file has vectors that the embedder's may be compared with; an error where it has others.
 pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Result<bool> {
-    let Some(found) = snapshot.recorded_model()?.map(model_of) else {
+    let Some(recorded) = snapshot.recorded_model()? else {
         return Ok(false);
     };
+    if recorded.is_unknown() && snapshot.vector_count()? > 0 {
+        return Err(Error::new(
+            ErrorKind::ModelMismatch,
+            format!(
+                "the file does not name the model of its vectors ({} dimensions), so that none of {} can be compared with \
+                 them: open it without a model (no_embedder) to search its words; if you know the model, say so with \
+                 name_model, and if not, take the file over to another with reembed",
+                recorded.dims,
+                embedder.model()
+            ),
+        ));
+    }
+    let found = model_of(recorded);
     if embedder.model().same_space(&found) {
         return Ok(true);
     }
