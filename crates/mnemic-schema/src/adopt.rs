@@ -108,7 +108,6 @@ fn adopt_with(
         steps += 1;
         after_step(steps);
     };
-    let mut left = stage(&transaction)?;
     let dims = width(&transaction)?;
     if let (Some(model), Some(dims)) = (model, dims)
         && model.dims != dims
@@ -118,9 +117,11 @@ fn adopt_with(
             given: model.to_string(),
         });
     }
-    step();
-    // The lock is held, so that the copy is of the very state that is adopted.
+    // The lock is held, so that the copy is of the very state that is adopted; and nothing is written yet, as SQLite lets
+    // nobody read a file whose changes have outgrown its cache.
     let copy = keep_copy(&path, options)?;
+    step();
+    let mut left = stage(&transaction)?;
     step();
     clear(&transaction, &mut step)?;
     migrate::apply(&transaction, 0, MIGRATIONS, &mut |_| step())?;
@@ -274,17 +275,16 @@ fn note(left: &mut Vec<Left>, field: &str, count: u64, why: &str) {
     }
 }
 
-/// Numbers in a vector, as most of them have it; `None` where there is none.
+/// Numbers in a vector, as most of those that come over have it; `None` where there is none.
 fn width(transaction: &Transaction<'_>) -> Result<Option<usize>, SchemaError> {
+    let dropped = rekal::dropped_sql(transaction)?;
+    let (vector, join) = rekal::vector_sql(transaction)?;
+    let sql = format!(
+        "SELECT length({vector}) FROM memories m {join} WHERE ({dropped}) IS NULL AND {vector} IS NOT NULL
+         GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+    );
     let bytes: Option<i64> = transaction
-        .query_row(
-            &format!(
-                "SELECT length(vector) FROM {STAGED} WHERE vector IS NOT NULL
-                 GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
-            ),
-            [],
-            |row| row.get(0),
-        )
+        .query_row(&sql, [], |row| row.get(0))
         .optional()
         .doing("reading the width of the vectors")?;
     Ok(bytes

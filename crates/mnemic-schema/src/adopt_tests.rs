@@ -280,6 +280,32 @@ fn what_a_log_beside_the_file_holds_is_adopted_and_copied() {
     assert_eq!(count, 5);
 }
 
+/// More than SQLite's cache holds, so that it writes to the file before the commit and shuts readers out.
+#[test]
+fn a_file_larger_than_the_cache_is_adopted() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = "
+        BEGIN;
+        DROP TABLE memory_vec;
+        CREATE VIRTUAL TABLE memory_vec USING vec0(id TEXT PRIMARY KEY, embedding float[4096], chunk_size=8);
+        WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 1500)
+        INSERT INTO memories (id, content, created_at, updated_at)
+        SELECT 'k' || i, 'note ' || i, '2026-01-01 00:00:00', '2026-01-01 00:00:00' FROM k;
+        INSERT INTO memory_vec
+        SELECT id, '[' || rtrim(replace(hex(zeroblob(2048)), '0', '1,'), ',') || ']' FROM memories;
+        COMMIT;";
+    let path = rekal_2(folder.path(), "m.db", sql);
+    assert!(path.metadata().unwrap().len() > 20 << 20);
+    let report = adopt(&path);
+    assert_eq!((report.memories, report.vectors), (1_502, 1_502));
+    assert_eq!(rows(&path).len(), 1_502);
+    let copy = report.copy.unwrap();
+    let count: i64 = raw(&copy)
+        .query_row("SELECT count(*) FROM memories", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 1_504);
+}
+
 #[test]
 fn a_file_that_is_not_rekals_is_refused_untouched() {
     let folder = tempfile::tempdir().unwrap();
