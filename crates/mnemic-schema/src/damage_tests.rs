@@ -360,8 +360,8 @@ fn the_structure_of_the_staging() {
             "trigger vector_staging_delete is missing",
         ),
         (
-            "DROP TABLE vector_staging",
-            "table vector_staging is missing",
+            "DROP INDEX vector_staging_keys",
+            "index vector_staging_keys is missing",
         ),
     ] {
         let (mut store, coming) = staged();
@@ -370,8 +370,19 @@ fn the_structure_of_the_staging() {
         store.repair("2026-07-01".parse().unwrap()).unwrap();
         assert!(store.check().unwrap().is_ok());
         let missing = store.write(|w| w.switch_to_staged(&coming, 0)).unwrap();
-        assert_ne!(missing, crate::Switch::Done(0));
+        assert_eq!(missing, crate::Switch::Missing(1));
     }
+    // With its table all is gone, and is embedded again.
+    let (mut store, coming) = staged();
+    store
+        .connection()
+        .execute_batch("DROP TABLE vector_staging")
+        .unwrap();
+    assert_eq!(store.check().unwrap().structure.len(), 2);
+    store.repair("2026-07-01".parse().unwrap()).unwrap();
+    assert!(store.check().unwrap().is_ok());
+    let missing = store.write(|w| w.switch_to_staged(&coming, 0)).unwrap();
+    assert_eq!(missing, crate::Switch::Missing(3));
     // It may be abandoned, or begun anew, without its table too.
     let (mut store, _) = staged();
     store

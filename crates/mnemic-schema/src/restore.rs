@@ -52,6 +52,13 @@ pub fn restore(from: &Path, to: &Path, options: OpenOptions) -> Result<Restored,
     let present = if target.exists() {
         Some(Present::lock(&target, options)?)
     } else {
+        let logs = ["-wal", "-journal"].map(|suffix| beside(&target, suffix));
+        if logs.iter().any(|log| log.symlink_metadata().is_ok()) {
+            return Err(io(std::io::Error::new(
+                std::io::ErrorKind::AlreadyExists,
+                "the log of another file lies beside it and would be taken for its own: move it away",
+            )));
+        }
         None
     };
     let kept = match present {

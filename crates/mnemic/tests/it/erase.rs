@@ -275,6 +275,12 @@ fn a_backup_is_restored_and_what_was_there_is_kept() {
     let report = Memory::restore(at("backup.db"), at("new.db")).unwrap();
     assert_eq!(report.kept, None);
     assert_eq!(restored(&at("new.db")), ["one"]);
+    // Not where the log of a file that is gone would be taken for its own.
+    std::fs::write(at("lost.db-wal"), "frames").unwrap();
+    let error = Memory::restore(at("backup.db"), at("lost.db")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(!at("lost.db").exists());
+    std::fs::remove_file(at("lost.db-wal")).unwrap();
     let mut names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
