@@ -308,7 +308,6 @@ fn is_unspaced(c: char) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use proptest::prelude::*;
 
     fn words(text: &str) -> Vec<String> {
         query_words(text).into_iter().map(|w| w.text).collect()
