@@ -1,4 +1,5 @@
-//! Import a file of JSON lines in batches, with a progress bar. A bad line is reported by its number; the rest goes in.
+//! Import notes of your own, as JSON lines, in batches, with a progress bar. A bad line is reported by its number; the
+//! rest goes in. (What `Memory::export` wrote comes back by `Memory::import`, all of it or nothing.)
 //!
 //! ```text
 //! cargo run --release --example import_jsonl [-- notes.jsonl [new.db]]

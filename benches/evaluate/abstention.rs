@@ -11,7 +11,7 @@ use crate::report::{Report, Row, Table, number};
 
 /// Queries put to memories that do not hold their answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Null {
+pub enum Null {
     /// Those of the next scope of the same set: the same kind of question about other people.
     Near,
     /// Those of the next data set, each to every scope: another subject.
@@ -19,9 +19,9 @@ enum Null {
 }
 
 impl Null {
-    const ALL: [Self; 2] = [Self::Near, Self::Far];
+    pub const ALL: [Self; 2] = [Self::Near, Self::Far];
 
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Near => "near",
             Self::Far => "far",
@@ -29,7 +29,7 @@ impl Null {
     }
 
     /// Scope and query of all that there are; none where the corpus has no second scope or set.
-    fn queries(self, corpus: &Corpus, place: usize) -> Vec<(usize, &str)> {
+    pub fn queries(self, corpus: &Corpus, place: usize) -> Vec<(usize, &str)> {
         let set = &corpus.sets[place];
         let scopes = set.scopes.len();
         match self {

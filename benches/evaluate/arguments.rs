@@ -16,8 +16,11 @@ usage: evaluate [options] DATA.json [DATA.json…]
   --by-category       nDCG@10 by category of query
   --weights           nDCG@10 by weight of the vector leg, 0 to 1
   --cross-validate    choose that weight without the queries it is judged on
-  --null              scores of queries that have no answer: AUC and thresholds
+  --null              scores of queries that have no answer: AUC, thresholds, and percentiles
+                      of what random questions score
   --all               the four tables above
+  --experiments       what else was tried: other fusions, bonuses, contexts, each beside the default
+  --pooled            also ask all scopes as projects of one file: fails unless each answers as a file of its own
   --help              this text
 
 A data set is {name, licence, scopes: [{id, memories: [{id, speaker, time, text, caption}],
@@ -33,6 +36,8 @@ pub struct Arguments {
     pub weights: bool,
     pub cross_validate: bool,
     pub null: bool,
+    pub experiments: bool,
+    pub pooled: bool,
 }
 
 impl Arguments {
@@ -47,6 +52,8 @@ impl Arguments {
             weights: false,
             cross_validate: false,
             null: false,
+            experiments: false,
+            pooled: false,
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -58,6 +65,8 @@ impl Arguments {
                 Long("weights") => arguments.weights = true,
                 Long("cross-validate") => arguments.cross_validate = true,
                 Long("null") => arguments.null = true,
+                Long("experiments") => arguments.experiments = true,
+                Long("pooled") => arguments.pooled = true,
                 Long("all") => {
                     arguments.by_category = true;
                     arguments.weights = true;

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mnemic::{Hit, Memory, NewMemory, Preset, Recall, Timestamp};
+use mnemic::{Calibration, Hit, Memory, NewMemory, Preset, Recall, Timestamp};
 
 use crate::Result;
-use crate::data::{DataSet, Scope};
+use crate::data::{DataSet, Item, Scope};
 use crate::embedder::Measured;
 use crate::metrics::Quality;
 use crate::report::thousands;
@@ -36,9 +36,9 @@ pub struct StoredSet {
 #[derive(Debug)]
 pub struct StoredScope {
     pub id: String,
-    memory: Memory,
+    pub memory: Memory,
     /// The time of its last memory.
-    now: Timestamp,
+    pub now: Timestamp,
 }
 
 #[derive(Debug)]
@@ -48,8 +48,11 @@ pub struct Query {
     pub text: String,
     pub category: String,
     /// Ids as stored.
-    relevant: HashSet<String>,
+    pub relevant: HashSet<String>,
 }
+
+/// What is stored of an item; `None` where there is nothing to store.
+pub type Content = fn(&Item) -> Result<Option<String>>;
 
 /// What a ranker gave for one query.
 #[derive(Debug, Clone)]
@@ -61,10 +64,10 @@ pub struct Answer {
 
 impl Corpus {
     /// Reads and stores the data sets.
-    pub fn store(paths: &[PathBuf], embedder: &Arc<Measured>) -> Result<Self> {
+    pub fn store(paths: &[PathBuf], embedder: &Arc<Measured>, content: Content) -> Result<Self> {
         let sets = paths
             .iter()
-            .map(|path| StoredSet::store(DataSet::read(path)?, embedder))
+            .map(|path| StoredSet::store(DataSet::read(path)?, embedder, content))
             .collect::<Result<Vec<_>>>()?;
         Ok(Self { sets })
     }
@@ -106,7 +109,7 @@ impl Corpus {
 }
 
 impl StoredSet {
-    fn store(data: DataSet, embedder: &Arc<Measured>) -> Result<Self> {
+    pub fn store(data: DataSet, embedder: &Arc<Measured>, content: Content) -> Result<Self> {
         let mut set = Self {
             name: data.name,
             licence: data.licence,
@@ -117,12 +120,12 @@ impl StoredSet {
             queries: Vec::new(),
         };
         for scope in data.scopes {
-            set.add(scope, embedder)?;
+            set.add(scope, embedder, content)?;
         }
         Ok(set)
     }
 
-    fn add(&mut self, scope: Scope, embedder: &Arc<Measured>) -> Result<()> {
+    fn add(&mut self, scope: Scope, embedder: &Arc<Measured>, content: Content) -> Result<()> {
         // A set without times gets one instant for all, so that newness tells nothing and every run is the same.
         let mut now = Timestamp::from_micros(0)?;
         let mut memories = Vec::new();
@@ -131,7 +134,7 @@ impl StoredSet {
             // Ids in order of the file: what is equal in score and time keeps that order.
             let id = format!("{place:07}");
             stored_ids.insert(item.id.as_str(), id.clone());
-            let Some(content) = item.content()? else {
+            let Some(content) = content(item)? else {
                 self.textless += 1;
                 continue;
             };
@@ -172,7 +175,7 @@ impl StoredSet {
         Ok(())
     }
 
-    fn ask(&self, preset: Preset) -> Result<Vec<Answer>> {
+    pub fn ask(&self, preset: Preset) -> Result<Vec<Answer>> {
         self.queries
             .iter()
             .map(|query| {
@@ -198,6 +201,17 @@ impl StoredScope {
         Ok(self.memory.recall(recall)?)
     }
 
+    /// Calibrates its memory for a preset.
+    pub fn calibrate(&self, preset: Preset) -> Result<Calibration> {
+        Ok(self.memory.calibrate(preset)?)
+    }
+
+    /// The ten best hits that reach a percentile of what random questions reach.
+    pub fn recall_above(&self, text: &str, preset: Preset, percent: f64) -> Result<Vec<Hit>> {
+        let recall = Recall::new(text).limit(10).now(self.now).preset(preset);
+        Ok(self.memory.recall(recall.min_percentile(percent))?)
+    }
+
     /// The score of the best hit; 0 where there is none.
     pub fn top_score(&self, text: &str, preset: Preset) -> Result<f64> {
         Ok(self
@@ -221,7 +235,7 @@ mod tests {
                         {"text": "what is the colour of the sky?", "relevant": []}]}]}"#;
         let data: DataSet = serde_json::from_str(json).unwrap();
         let embedder = Arc::new(Measured::new(by_name("static").unwrap()));
-        let set = StoredSet::store(data, &embedder).unwrap();
+        let set = StoredSet::store(data, &embedder, Item::content).unwrap();
         assert_eq!((set.memories, set.textless, set.unanswerable), (2, 1, 1));
         let answers = set.ask(Preset::default()).unwrap();
         assert_eq!(answers.len(), 1);

@@ -62,9 +62,6 @@ impl Item {
     /// What is stored of it: `Speaker (8 May 2023): text [shares caption]`, as far as it has these parts. `None` where
     /// it has no text: such a memory cannot be stored.
     pub fn content(&self) -> Result<Option<String>> {
-        if self.text.trim().is_empty() {
-            return Ok(None);
-        }
         let date = self.created_at()?.map(day).transpose()?;
         let said = match (&self.speaker, date) {
             (Some(speaker), Some(date)) => format!("{speaker} ({date}): "),
@@ -72,18 +69,30 @@ impl Item {
             (None, Some(date)) => format!("({date}): "),
             (None, None) => String::new(),
         };
+        Ok(self.bare()?.map(|text| format!("{said}{text}")))
+    }
+
+    /// [`Item::content`] without speaker and date.
+    pub fn bare(&self) -> Result<Option<String>> {
+        if self.text.trim().is_empty() {
+            return Ok(None);
+        }
         let shares = match &self.caption {
             Some(caption) => format!(" [shares {caption}]"),
             None => String::new(),
         };
-        Ok(Some(format!("{said}{}{shares}", self.text)))
+        Ok(Some(format!("{}{shares}", self.text)))
     }
+}
+
+/// The day of an instant (UTC).
+pub fn date(time: Timestamp) -> Result<Date> {
+    Ok(time.to_string().parse()?)
 }
 
 /// The day of an instant (UTC) as people write it: `8 May 2023`.
 fn day(time: Timestamp) -> Result<String> {
-    let date: Date = time.to_string().parse()?;
-    Ok(date.strftime("%-d %B %Y").to_string())
+    Ok(date(time)?.strftime("%-d %B %Y").to_string())
 }
 
 #[cfg(test)]

@@ -8,15 +8,20 @@
 
 mod abstention;
 mod arguments;
+mod calibration;
 mod corpus;
 mod data;
+mod dates;
 mod embedder;
+mod experiments;
 mod metrics;
 mod plot;
+mod pooled;
 mod quality;
 mod ranker;
 mod report;
 mod times;
+mod variants;
 mod weights;
 
 use std::error::Error;
@@ -25,6 +30,7 @@ use std::sync::Arc;
 
 use arguments::{Arguments, HELP};
 use corpus::Corpus;
+use data::Item;
 use embedder::Measured;
 use mnemic::Embedder;
 use report::Report;
@@ -57,7 +63,7 @@ fn main() -> ExitCode {
 fn evaluate(arguments: &Arguments) -> Result<()> {
     let mut times = Times::start();
     let embedder = Arc::new(Measured::new(embedder::by_name(&arguments.embedder)?));
-    let corpus = Corpus::store(&arguments.data_sets, &embedder)?;
+    let corpus = Corpus::store(&arguments.data_sets, &embedder, Item::content)?;
     times.stored(&corpus, &embedder);
     println!("embedder: {}", embedder.model());
     println!(
@@ -82,6 +88,14 @@ fn evaluate(arguments: &Arguments) -> Result<()> {
     }
     if arguments.null {
         abstention::print(&corpus, &runs, &mut report)?;
+        calibration::print(&corpus, &runs[ranker::DEFAULT], &mut report)?;
+    }
+    if arguments.experiments {
+        let bare = Corpus::store(&arguments.data_sets, &embedder, Item::bare)?;
+        experiments::print(&corpus, &bare, &embedder, &runs, &mut report)?;
+    }
+    if arguments.pooled {
+        pooled::print(&arguments.data_sets, &embedder)?;
     }
     if let Some(path) = &arguments.csv {
         report.write_csv(path)?;

@@ -1,14 +1,14 @@
 //! How recall, storing and memory grow with the number of memories.
 //!
-//! `cargo run --release -p mnemic-benches --bin scale -- [--csv FILE] [SIZE ...]` (default: 1000 10000 100000) stores so
-//! many synthetic memories and prints, beside each time, its ratio to a plain f32 scan over the same vectors in the same
+//! `cargo run --release -p mnemic-benches --bin scale -- [--csv FILE] [--plot FILE.svg] [SIZE ...]` (default: 1000 10000
+//! 100000; 1000000 takes some minutes and 6 GB) stores so many synthetic memories and prints, beside each time, its ratio to a plain f32 scan over the same vectors in the same
 //! run: the limit of any exact search that reads every vector. Embedding is excluded: the model here adds up the vectors of
 //! the words, in microseconds.
 
+mod plot;
 mod synthetic;
 
 use std::error::Error;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use mnemic::{Durability, Memory, Preset, Recall, Scope, Timestamp};
@@ -20,17 +20,30 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// Makes the question of a number.
 type Ask = Box<dyn Fn(usize) -> Recall>;
 
+/// One figure of one size.
+#[derive(Debug, serde::Serialize)]
+pub struct Line {
+    memories: usize,
+    what: String,
+    /// In milliseconds, or bytes where the name says so.
+    p50: f64,
+    p95: Option<f64>,
+    /// The median in plain scans of the same size.
+    scans: Option<f64>,
+}
+
 /// Questions of each kind.
 const QUESTIONS: usize = 60;
 
 fn main() -> Outcome<()> {
     let mut sizes = Vec::new();
-    let mut csv = None;
+    let (mut csv, mut svg) = (None, None);
     let mut arguments = lexopt::Parser::from_env();
     use lexopt::ValueExt;
     while let Some(argument) = arguments.next()? {
         match argument {
             lexopt::Arg::Long("csv") => csv = Some(arguments.value()?),
+            lexopt::Arg::Long("plot") => svg = Some(arguments.value()?),
             lexopt::Arg::Value(size) => sizes.push(size.string()?.parse()?),
             other => return Err(other.unexpected().into()),
         }
@@ -38,18 +51,34 @@ fn main() -> Outcome<()> {
     if sizes.is_empty() {
         sizes = vec![1_000, 10_000, 100_000];
     }
-    let mut lines = vec!["memories,what,p50_ms,p95_ms,scans".to_owned()];
+    let mut lines = Vec::new();
     for size in sizes {
         measure(size, &mut lines)?;
     }
     if let Some(path) = csv {
-        std::fs::File::create(path)?.write_all((lines.join("\n") + "\n").as_bytes())?;
+        let mut file = csv::Writer::from_path(path)?;
+        for line in &lines {
+            file.serialize(line)?;
+        }
+        file.flush()?;
+    }
+    if let Some(path) = svg {
+        plot::draw(path.as_ref(), &lines)?;
     }
     Ok(())
 }
 
 /// Stores so many memories, and prints what everything costs.
-fn measure(size: usize, lines: &mut Vec<String>) -> Outcome<()> {
+fn measure(size: usize, lines: &mut Vec<Line>) -> Outcome<()> {
+    let mut single = |what: &str, p50: f64| {
+        lines.push(Line {
+            memories: size,
+            what: what.to_owned(),
+            p50,
+            p95: None,
+            scans: None,
+        });
+    };
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("scale.db");
     let words = Words::new();
@@ -73,12 +102,18 @@ fn measure(size: usize, lines: &mut Vec<String>) -> Outcome<()> {
     }
     let embedding = begun.elapsed().mul_f64(size as f64 / texts.len() as f64);
     let rate = size as f64 / stored.saturating_sub(embedding).as_secs_f64();
+    // Closed, the log is merged into the file.
+    drop(store);
+    let store = open(0)?;
     let bytes = store.health()?.file_bytes as f64 / size as f64;
     println!(
         "\n{size} memories: {rate:.0} stored a second (without embedding), {bytes:.0} bytes each in the file"
     );
 
+    single("bytes in the file", bytes);
+
     let scan = scan_time(size, &words);
+    single("plain f32 scan of all vectors", millis(scan));
     println!(
         "  {:<46} {:>9.2} ms",
         "plain f32 scan of all vectors",
@@ -93,6 +128,9 @@ fn measure(size: usize, lines: &mut Vec<String>) -> Outcome<()> {
     indexed.recall(all(question(0)))?;
     let load = begun.elapsed();
     let index = indexed.health()?.index_bytes as f64 / size as f64;
+    single("first recall after opening (from the file)", millis(first));
+    single("second recall (loads the index)", millis(load));
+    single("bytes in memory (the index)", index);
     println!(
         "  {:<46} {:>9.2} ms",
         "first recall after opening (from the file)",
@@ -163,7 +201,7 @@ fn report(
     memory: &Memory,
     recall: &dyn Fn(usize) -> Recall,
     scan: Duration,
-    lines: &mut Vec<String>,
+    lines: &mut Vec<Line>,
 ) -> Outcome<()> {
     let mut times = Vec::with_capacity(QUESTIONS);
     for i in 0..QUESTIONS {
@@ -180,14 +218,13 @@ fn report(
         millis(p50),
         millis(p95)
     );
-    lines.push(
-        format!(
-            "{size},{name},{:.3},{:.3},{scans:.3}",
-            millis(p50),
-            millis(p95)
-        )
-        .replace(", ", " "),
-    );
+    lines.push(Line {
+        memories: size,
+        what: name.to_owned(),
+        p50: millis(p50),
+        p95: Some(millis(p95)),
+        scans: Some(scans),
+    });
     Ok(())
 }
 

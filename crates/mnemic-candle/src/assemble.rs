@@ -5,7 +5,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config as BertConfig, HiddenAct};
 
 use crate::LoadError;
-use crate::cpu::{Activation, Encoder, Kernels, Layer, LayerNorm, PackedMatrix, Parts};
+use crate::cpu::{Activation, Encoder, Kernels, Layer, LayerNorm, PackedMatrix, Parts, Sequence};
 use crate::folder::Config;
 use crate::options::Backend;
 use crate::weights::Weights;
@@ -21,9 +21,12 @@ pub(crate) fn native(
     let types = weights.take("embeddings.token_type_embeddings.weight")?;
     let mut positions = weights.take("embeddings.position_embeddings.weight")?;
     for position in positions.chunks_exact_mut(hidden) {
-        // One-sentence input: every token is of type 0.
+        // Most tokens are of type 0, in one-sentence input all: a second sentence's get the difference on top.
         position.iter_mut().zip(&types).for_each(|(p, t)| *p += t);
     }
+    let (first_type, others) = types.split_at_checked(hidden).unwrap_or_default();
+    let differences = others.iter().zip(first_type);
+    let second_type = differences.map(|(second, first)| second - first).collect();
     let scale = 1.0 / ((hidden / config.heads) as f32).sqrt();
     let mut layers = Vec::with_capacity(config.layers);
     for layer in 0..config.layers {
@@ -57,6 +60,7 @@ pub(crate) fn native(
     Ok(Encoder::new(Parts {
         words: weights.take("embeddings.word_embeddings.weight")?,
         positions,
+        second_type,
         embedding_norm: norm(&mut weights, "embeddings.LayerNorm")?,
         layers,
         hidden,
@@ -131,10 +135,10 @@ impl CandleEncoder {
     /// As [`Encoder::run`], by candle: sequences of like length together, padding masked out.
     pub(crate) fn run<R>(
         &self,
-        sequences: &[&[u32]],
+        sequences: &[Sequence<'_>],
         read: impl Fn(&[f32]) -> R,
     ) -> candle_core::Result<Vec<R>> {
-        let mut order: Vec<(usize, &[u32])> = sequences.iter().copied().enumerate().collect();
+        let mut order: Vec<(usize, Sequence<'_>)> = sequences.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, sequence)| std::cmp::Reverse(sequence.len()));
         let mut results: Vec<(usize, R)> = Vec::with_capacity(order.len());
         let mut rest = order.as_slice();
@@ -155,22 +159,26 @@ impl CandleEncoder {
 
     fn batch(
         &self,
-        batch: &[(usize, &[u32])],
+        batch: &[(usize, Sequence<'_>)],
         length: usize,
     ) -> candle_core::Result<Vec<Vec<f32>>> {
         let mut tokens = Vec::with_capacity(batch.len() * length);
+        let mut types = Vec::with_capacity(batch.len() * length);
         let mut mask = Vec::with_capacity(batch.len() * length);
         for (_, sequence) in batch {
             let padding = length - sequence.len();
-            tokens.extend_from_slice(sequence);
+            tokens.extend_from_slice(sequence.tokens);
             tokens.extend(std::iter::repeat_n(0, padding));
+            types.extend(std::iter::repeat_n(0u32, sequence.first));
+            types.extend(std::iter::repeat_n(1u32, sequence.len() - sequence.first));
+            types.extend(std::iter::repeat_n(0u32, padding));
             mask.extend(std::iter::repeat_n(1u32, sequence.len()));
             mask.extend(std::iter::repeat_n(0u32, padding));
         }
         let shape = (batch.len(), length);
         let tokens = Tensor::from_vec(tokens, shape, &self.device)?;
         let mask = Tensor::from_vec(mask, shape, &self.device)?;
-        let types = tokens.zeros_like()?;
+        let types = Tensor::from_vec(types, shape, &self.device)?;
         let states = self.model.forward(&tokens, &types, Some(&mask))?;
         states.flatten_from(1)?.to_device(&Device::Cpu)?.to_vec2()
     }

@@ -7,16 +7,13 @@ use std::sync::Arc;
 use mnemic_embed::{EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, normalize};
 
 use crate::LoadError;
-use crate::assemble::{CandleEncoder, native};
-use crate::cpu::{Encoder, Instructions, Kernels};
-use crate::folder::{Config, SentenceSettings};
+use crate::cpu::{Instructions, Sequence};
+use crate::folder::{Config, SentenceSettings, name_of};
 use crate::model::{MINILM_WEIGHTS, Model, Pooling};
-use crate::options::{Backend, CandleOptions};
-use crate::tokens::Tokens;
+use crate::options::CandleOptions;
+use crate::runner::Runner;
+use crate::tokens::{Tokens, batches};
 use crate::weights::Weights;
-
-/// Bytes of text that are tokenised and run together: the batch is bounded whatever the caller hands over.
-const BATCH_BYTES: usize = 256 * 1024;
 
 /// A BERT-family model that embeds sentences.
 ///
@@ -50,12 +47,6 @@ struct Shared {
     runner: Runner,
 }
 
-#[derive(Debug)]
-enum Runner {
-    Native(Encoder),
-    Candle(CandleEncoder),
-}
-
 impl fmt::Debug for CandleEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CandleEmbedder")
@@ -70,11 +61,7 @@ impl fmt::Debug for CandleEmbedder {
 pub(crate) fn load(folder: &Path, options: &CandleOptions) -> Result<CandleEmbedder, LoadError> {
     let config = Config::read(folder)?;
     let settings = SentenceSettings::read(folder)?;
-    let folder_name = folder
-        .canonicalize()
-        .ok()
-        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "model".to_owned());
+    let folder_name = name_of(folder);
     let named = options.model.clone().or_else(|| Model::named(&folder_name));
     let preset = named.as_ref().and_then(Model::preset);
     let pooling = options
@@ -149,15 +136,7 @@ pub(crate) fn load(folder: &Path, options: &CandleOptions) -> Result<CandleEmbed
         None => format!("{id}@{fingerprint} {pooling}"),
     };
     let model = EmbeddingModel::new(space, id, revision, config.hidden);
-    let runner = match options.backend {
-        Backend::Native => {
-            let kernels = options
-                .instructions
-                .map_or_else(Kernels::detect, Kernels::at_most);
-            Runner::Native(native(weights, &config, kernels)?)
-        }
-        other => Runner::Candle(CandleEncoder::new(weights, &config, other)?),
-    };
+    let runner = Runner::new(weights, &config, options.backend, options.instructions)?;
     Ok(CandleEmbedder {
         shared: Arc::new(Shared {
             model,
@@ -186,10 +165,7 @@ impl CandleEmbedder {
     /// The vector instructions of the native backend; `None` where candle runs the model.
     #[must_use]
     pub fn instructions(&self) -> Option<Instructions> {
-        match &self.shared.runner {
-            Runner::Native(encoder) => Some(encoder.kernels().instructions()),
-            Runner::Candle(_) => None,
-        }
+        self.shared.runner.instructions()
     }
 
     /// How hidden states become one vector.
@@ -251,7 +227,11 @@ impl CandleEmbedder {
             .iter()
             .map(|encoded| self.shared.tokens.sequences(encoded))
             .collect();
-        let sequences: Vec<&[u32]> = windows.iter().flatten().map(Vec::as_slice).collect();
+        let sequences: Vec<Sequence<'_>> = windows
+            .iter()
+            .flatten()
+            .map(|tokens| Sequence::single(tokens))
+            .collect();
         let mut vectors = self.run(&sequences)?.into_iter();
         windows
             .iter()
@@ -260,21 +240,13 @@ impl CandleEmbedder {
     }
 
     /// One unit vector a sequence.
-    fn run(&self, sequences: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        if sequences.is_empty() {
-            return Ok(Vec::new());
-        }
+    fn run(&self, sequences: &[Sequence<'_>]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let dims = self.shared.model.dims;
         let pooling = self.shared.pooling;
         let read = |states: &[f32]| pool(states, dims, pooling);
-        let vectors = match &self.shared.runner {
-            Runner::Native(encoder) => encoder
-                .run(sequences, read)
-                .map_err(|error| EmbedError::run("the encoder refused a text").caused_by(error))?,
-            Runner::Candle(encoder) => encoder
-                .run(sequences, read)
-                .map_err(|error| EmbedError::run("candle failed on a batch").caused_by(error))?,
-        };
+        let vectors = self.shared.runner.run(sequences, read);
+        let vectors =
+            vectors.map_err(|(reason, cause)| EmbedError::run(reason).caused_by(cause))?;
         vectors.into_iter().collect()
     }
 }
@@ -286,22 +258,19 @@ impl Embedder for CandleEmbedder {
 
     fn embed(&self, kind: InputKind, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
         let mut embeddings = Vec::with_capacity(texts.len());
-        let mut rest = texts;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fitting = rest.iter().take_while(|text| {
-                bytes += text.len();
-                bytes <= BATCH_BYTES
-            });
-            let (batch, after) = rest.split_at(fitting.count().max(1));
+        for batch in batches(texts) {
             embeddings.extend(self.embed_batch(kind, batch)?);
-            rest = after;
         }
         Ok(embeddings)
     }
 
     fn max_tokens(&self) -> Option<usize> {
         Some(self.shared.max_tokens)
+    }
+
+    fn windows(&self, kind: InputKind, text: &str) -> Result<usize, EmbedError> {
+        // The method of the type itself.
+        CandleEmbedder::windows(self, kind, text)
     }
 }
 
@@ -361,7 +330,7 @@ mod tests {
         let reference = candle_core::safetensors::load(path, &candle_core::Device::Cpu).unwrap();
         let reference: Vec<Vec<f32>> = reference["vectors"].to_vec2().unwrap();
         let embedder = CandleEmbedder::from_dir(folder).unwrap();
-        let found = embedder.run(&[&[101, 102]]).unwrap();
+        let found = embedder.run(&[Sequence::single(&[101, 102])]).unwrap();
         // The first three reference texts have no tokens of their own.
         for expected in &reference[..3] {
             for (x, y) in found[0].iter().zip(expected) {
@@ -394,7 +363,7 @@ mod tests {
             let text = entries[i]["text"].as_str().unwrap();
             let encoded = embedder.encode(InputKind::Passage, &[text]).unwrap();
             let windows = embedder.shared.tokens.sequences(&encoded[0]);
-            let found = embedder.run(&[&windows[0]]).unwrap();
+            let found = embedder.run(&[Sequence::single(&windows[0])]).unwrap();
             for (x, y) in found[0].iter().zip(&reference[i]) {
                 assert!((x - y).abs() <= 1e-5);
             }

@@ -24,6 +24,15 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     })
 }
 
+/// A folder's own name, where it has one.
+pub(crate) fn name_of(folder: &Path) -> String {
+    folder
+        .canonicalize()
+        .ok()
+        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "model".to_owned())
+}
+
 fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, LoadError> {
     serde_json::from_slice(bytes).map_err(|source| {
         let reason = if source.is_eof() || source.is_syntax() {

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo};
 use hf_hub::{Cache, CacheRepo, Repo};
 
-use crate::options::{CandleOptions, Progress, ProgressCallback};
-use crate::{CandleEmbedder, LoadError, Model};
+use crate::options::{CandleOptions, Progress, ProgressCallback, RerankOptions};
+use crate::{CandleEmbedder, CandleReranker, LoadError, Model, RerankModel};
 
 const REQUIRED: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
-const OPTIONAL: [&str; 4] = [
+/// What an embedding model may have beside; a cross-encoder has nothing more that is read.
+const SENTENCE_FILES: &[&str] = &[
     "modules.json",
     "1_Pooling/config.json",
     "sentence_bert_config.json",
@@ -44,14 +45,43 @@ impl CandleOptions {
     /// As [`CandleEmbedder::from_hub`].
     pub fn from_hub(self, model: impl Into<Model>) -> Result<CandleEmbedder, LoadError> {
         let model = model.into();
-        let folder = Hub::from_environment(&model)?.folder(self.refetch, self.progress.as_ref())?;
+        let hub = Hub::from_environment(model.repository(), SENTENCE_FILES)?;
+        let folder = hub.folder(self.refetch, self.progress.as_ref())?;
         self.model(model).from_dir(folder)
+    }
+}
+
+impl CandleReranker {
+    /// Loads a cross-encoder from the Hugging Face hub, or from the local cache without any request if it is there. The
+    /// variables of the environment are those of [`CandleEmbedder::from_hub`].
+    ///
+    /// # Errors
+    /// [`LoadError::Offline`] or [`LoadError::Download`] where a file is neither cached nor to be had, and whatever
+    /// [`CandleReranker::from_dir`] says of the files.
+    pub fn from_hub(model: impl Into<RerankModel>) -> Result<Self, LoadError> {
+        RerankOptions::new().from_hub(model)
+    }
+}
+
+impl RerankOptions {
+    /// Loads a cross-encoder from the Hugging Face hub. See [`CandleReranker::from_hub`].
+    ///
+    /// # Errors
+    /// As [`CandleReranker::from_hub`].
+    pub fn from_hub(mut self, model: impl Into<RerankModel>) -> Result<CandleReranker, LoadError> {
+        let model = model.into();
+        let hub = Hub::from_environment(model.repository(), &[])?;
+        let folder = hub.folder(self.refetch, self.progress.as_ref())?;
+        self.id.get_or_insert_with(|| model.id().to_owned());
+        self.from_dir(folder)
     }
 }
 
 /// A model's place on the hub and in the cache.
 struct Hub {
     model: String,
+    /// Files that are fetched where the repository has them, beside those that it must have.
+    optional: &'static [&'static str],
     cache: Cache,
     endpoint: String,
     token: Option<String>,
@@ -64,7 +94,10 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl Hub {
-    fn from_environment(model: &Model) -> Result<Self, LoadError> {
+    fn from_environment(
+        repository: &str,
+        optional: &'static [&'static str],
+    ) -> Result<Self, LoadError> {
         let home = match variable("HF_HOME") {
             Some(home) => PathBuf::from(home),
             None => env::home_dir()
@@ -79,7 +112,8 @@ impl Hub {
         let endpoint =
             variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
         Ok(Self {
-            model: model.repository().to_owned(),
+            model: repository.to_owned(),
+            optional,
             cache: Cache::new(home.join("hub")),
             endpoint: endpoint.trim_end_matches('/').to_owned(),
             token: variable("HF_TOKEN"),
@@ -119,9 +153,9 @@ impl Hub {
         let listed = client
             .info()
             .map_err(|error| self.failed("config.json", error))?;
-        for file in OPTIONAL.into_iter().chain(REQUIRED) {
+        for file in self.optional.iter().copied().chain(REQUIRED) {
             let there = listed.siblings.iter().any(|entry| entry.rfilename == file);
-            if !there && OPTIONAL.contains(&file) {
+            if !there && self.optional.contains(&file) {
                 continue;
             }
             if refetch {

@@ -128,6 +128,63 @@ impl From<String> for Model {
     }
 }
 
+/// A cross-encoder on the hub: one of those known here, or any repository with a one-label BERT.
+///
+/// ```
+/// use mnemic_candle::RerankModel;
+///
+/// assert_eq!(RerankModel::MsMarcoMiniLmL6V2.repository(), "cross-encoder/ms-marco-MiniLM-L6-v2");
+/// assert_eq!(RerankModel::from("you/your-cross-encoder").repository(), "you/your-cross-encoder");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RerankModel {
+    /// cross-encoder/ms-marco-MiniLM-L6-v2: English, six layers, 512 tokens, 91 MB.
+    MsMarcoMiniLmL6V2,
+    /// cross-encoder/ms-marco-MiniLM-L12-v2: English, twelve layers, 512 tokens, 133 MB.
+    MsMarcoMiniLmL12V2,
+    /// Any other repository, as `owner/name`.
+    Repository(String),
+}
+
+impl RerankModel {
+    const KNOWN: [Self; 2] = [Self::MsMarcoMiniLmL6V2, Self::MsMarcoMiniLmL12V2];
+
+    /// The model's repository on the hub, as `owner/name`.
+    #[must_use]
+    pub fn repository(&self) -> &str {
+        match self {
+            Self::MsMarcoMiniLmL6V2 => "cross-encoder/ms-marco-MiniLM-L6-v2",
+            Self::MsMarcoMiniLmL12V2 => "cross-encoder/ms-marco-MiniLM-L12-v2",
+            Self::Repository(name) => name,
+        }
+    }
+
+    /// The id by which messages name it: the repository, without its owner for the models known here.
+    #[cfg(feature = "hub")]
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Self::Repository(name) => name,
+            known => last_part(known.repository()),
+        }
+    }
+}
+
+impl From<&str> for RerankModel {
+    fn from(repository: &str) -> Self {
+        Self::KNOWN
+            .into_iter()
+            .find(|model| model.repository() == repository)
+            .unwrap_or_else(|| Self::Repository(repository.to_owned()))
+    }
+}
+
+impl From<String> for RerankModel {
+    fn from(repository: String) -> Self {
+        Self::from(repository.as_str())
+    }
+}
+
 fn last_part(repository: &str) -> &str {
     repository.rsplit('/').next().unwrap_or(repository)
 }

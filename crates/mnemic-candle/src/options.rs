@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{CandleEmbedder, Instructions, LoadError, Model, Pooling};
+use crate::{CandleEmbedder, CandleReranker, Instructions, LoadError, Model, Pooling};
 
 /// What runs the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -159,5 +159,89 @@ impl CandleOptions {
     /// [`LoadError`] names the file and what is wrong with it.
     pub fn from_dir(self, path: impl AsRef<Path>) -> Result<CandleEmbedder, LoadError> {
         crate::embedder::load(path.as_ref(), &self)
+    }
+}
+
+/// How to load a cross-encoder, where [`CandleReranker::from_dir`] and `CandleReranker::from_hub` (feature `hub`) do
+/// not suffice.
+///
+/// ```no_run
+/// use mnemic_candle::RerankOptions;
+///
+/// let reranker = RerankOptions::new().max_tokens(256).from_dir("models/ms-marco-MiniLM-L6-v2")?;
+/// # Ok::<(), mnemic_candle::LoadError>(())
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct RerankOptions {
+    pub(crate) id: Option<String>,
+    pub(crate) max_tokens: Option<usize>,
+    pub(crate) backend: Backend,
+    pub(crate) instructions: Option<Instructions>,
+    pub(crate) refetch: bool,
+    pub(crate) progress: Option<ProgressCallback>,
+}
+
+impl fmt::Debug for RerankOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RerankOptions")
+            .field("id", &self.id)
+            .field("max_tokens", &self.max_tokens)
+            .field("backend", &self.backend)
+            .field("instructions", &self.instructions)
+            .field("refetch", &self.refetch)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RerankOptions {
+    /// Everything as the model's files say.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The id by which messages name the model, instead of the model's or folder's name.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The window in tokens for question, passage and special tokens together: at most the model's positions, which is
+    /// the default (512 for most).
+    pub fn max_tokens(mut self, tokens: usize) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// What runs the model.
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Holds the native backend to these vector instructions or lower ones, for comparing them.
+    pub fn at_most(mut self, instructions: Instructions) -> Self {
+        self.instructions = Some(instructions);
+        self
+    }
+
+    /// Fetches the model's files from the hub again, even if they are cached: the way out of a corrupt cache.
+    pub fn refetch(mut self, refetch: bool) -> Self {
+        self.refetch = refetch;
+        self
+    }
+
+    /// Is called while files are fetched from the hub, from the thread that loads.
+    pub fn progress(mut self, callback: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(callback));
+        self
+    }
+
+    /// Loads the model in a folder. See [`CandleReranker::from_dir`].
+    ///
+    /// # Errors
+    /// [`LoadError`] names the file and what is wrong with it.
+    pub fn from_dir(self, path: impl AsRef<Path>) -> Result<CandleReranker, LoadError> {
+        crate::reranker::load(path.as_ref(), &self)
     }
 }

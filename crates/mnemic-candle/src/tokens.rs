@@ -2,12 +2,49 @@
 //! off: what the model wants decides, and nothing is cut silently.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tokenizers::Tokenizer;
 
 use crate::LoadError;
 use crate::folder::read;
+
+/// Bytes of text that are tokenised and run together: the batch is bounded whatever the caller hands over.
+const BATCH_BYTES: usize = 256 * 1024;
+
+/// Cuts texts, in order, in batches of at most [`BATCH_BYTES`] (a single longer text aside).
+pub(crate) fn batches<'a, 'b>(mut rest: &'a [&'b str]) -> impl Iterator<Item = &'a [&'b str]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fitting = rest.iter().take_while(|text| {
+            bytes += text.len();
+            bytes <= BATCH_BYTES
+        });
+        let (batch, after) = rest.split_at_checked(fitting.count().max(1))?;
+        rest = after;
+        Some(batch)
+    })
+}
+
+/// Reads `tokenizer.json`, its truncation and padding switched off; answers with its path, too.
+pub(crate) fn open(folder: &Path, vocabulary: usize) -> Result<(PathBuf, Tokenizer), LoadError> {
+    let path = folder.join("tokenizer.json");
+    let bytes = read(&path)?;
+    let mut tokenizer = Tokenizer::from_bytes(&bytes)
+        .map_err(|source| LoadError::corrupt(&path, "it is not a tokenizer", source))?;
+    tokenizer
+        .with_truncation(None)
+        .map_err(|source| LoadError::corrupt(&path, "its truncation stays", source))?
+        .with_padding(None);
+    let size = tokenizer.get_vocab_size(true);
+    if size > vocabulary {
+        let reason = format!(
+            "it has {size} tokens, the model embeds {vocabulary}: it belongs to another model"
+        );
+        return Err(LoadError::unsupported(path, reason));
+    }
+    Ok((path, tokenizer))
+}
 
 /// The model's tokenizer, and the special tokens it puts around a text.
 #[derive(Debug)]
@@ -36,21 +73,7 @@ impl Encoded {
 impl Tokens {
     /// Reads `tokenizer.json`.
     pub(crate) fn read(folder: &Path, vocabulary: usize, limit: usize) -> Result<Self, LoadError> {
-        let path = folder.join("tokenizer.json");
-        let bytes = read(&path)?;
-        let mut tokenizer = Tokenizer::from_bytes(&bytes)
-            .map_err(|source| LoadError::corrupt(&path, "it is not a tokenizer", source))?;
-        tokenizer
-            .with_truncation(None)
-            .map_err(|source| LoadError::corrupt(&path, "its truncation stays", source))?
-            .with_padding(None);
-        let size = tokenizer.get_vocab_size(true);
-        if size > vocabulary {
-            let reason = format!(
-                "it has {size} tokens, the model embeds {vocabulary}: it belongs to another model"
-            );
-            return Err(LoadError::unsupported(path, reason));
-        }
+        let (path, tokenizer) = open(folder, vocabulary)?;
         // Which special tokens stand before and after a text, whatever the post-processor is.
         let probe = tokenizer
             .encode_fast("a", true)

@@ -34,6 +34,17 @@ fn usual_name(name: &str) -> String {
 impl Weights {
     /// Reads the encoder's tensors from a folder as f32, and checks them against the configuration.
     pub(crate) fn read(folder: &Path, config: &Config) -> Result<Self, LoadError> {
+        Self::read_tensors(folder, expected(config))
+    }
+
+    /// As [`Weights::read`], with the head that makes one number of a pair.
+    pub(crate) fn read_with_head(folder: &Path, config: &Config) -> Result<Self, LoadError> {
+        let mut all = expected(config);
+        all.extend(head(config));
+        Self::read_tensors(folder, all)
+    }
+
+    fn read_tensors(folder: &Path, expected: Vec<(String, Vec<usize>)>) -> Result<Self, LoadError> {
         let path = folder.join("model.safetensors");
         let bytes = read(&path)?;
         if bytes.starts_with(b"version https://git-lfs") {
@@ -50,7 +61,7 @@ impl Weights {
             .map(|(name, _)| (usual_name(&name), name))
             .collect();
         let mut tensors = HashMap::new();
-        for (name, shape) in expected(config) {
+        for (name, shape) in expected {
             let fault = |reason: String| LoadError::Tensor {
                 path: path.clone(),
                 tensor: name.clone(),
@@ -60,8 +71,9 @@ impl Weights {
                 let mut some: Vec<&str> = names.values().map(String::as_str).collect();
                 some.sort_unstable();
                 some.truncate(4);
+                let hint = if is_head(&name) { NO_HEAD } else { "" };
                 return Err(fault(format!(
-                    "is missing (with and without `bert.`); the file holds {} tensors: {}, …",
+                    "is missing (with and without `bert.`){hint}; the file holds {} tensors: {}, …",
                     names.len(),
                     some.join(", ")
                 )));
@@ -70,6 +82,15 @@ impl Weights {
                 .load(stored, &Device::Cpu)
                 .and_then(|tensor| tensor.to_dtype(DType::F32))
                 .map_err(|error| fault(format!("cannot be read: {error}")))?;
+            if let [labels, ..] = tensor.dims()
+                && name.starts_with("classifier.")
+                && *labels != 1
+            {
+                return Err(fault(format!(
+                    "has the shape {:?}: a model of {labels} labels, where a reranker has one",
+                    tensor.dims()
+                )));
+            }
             if tensor.dims() != shape {
                 return Err(fault(format!(
                     "has the shape {:?}; config.json asks for {shape:?}",
@@ -172,6 +193,25 @@ fn expected(config: &Config) -> Vec<(String, Vec<usize>)> {
     }
     all
 }
+
+/// What a cross-encoder has beside its encoder: a dense layer on the first token's state, and one label.
+fn head(config: &Config) -> [(String, Vec<usize>); 4] {
+    let hidden = config.hidden;
+    let tensor = |name: &str, shape: &[usize]| (name.to_owned(), shape.to_vec());
+    [
+        tensor("classifier.weight", &[1, hidden]),
+        tensor("classifier.bias", &[1]),
+        tensor("pooler.dense.weight", &[hidden, hidden]),
+        tensor("pooler.dense.bias", &[hidden]),
+    ]
+}
+
+fn is_head(name: &str) -> bool {
+    name.starts_with("classifier.") || name.starts_with("pooler.")
+}
+
+const NO_HEAD: &str = ", so it is no cross-encoder (BertForSequenceClassification); an embedding model loads as \
+                       CandleEmbedder";
 
 #[cfg(test)]
 mod tests {

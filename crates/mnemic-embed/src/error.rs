@@ -1,8 +1,8 @@
-//! What can go wrong while embedding.
+//! What can go wrong while embedding and reranking.
 
 use std::error::Error;
 
-/// Why texts could not be embedded.
+/// Why texts could not be embedded, or scored against a question.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
@@ -20,6 +20,15 @@ pub enum EmbedError {
     /// The model failed on a text.
     #[error("embedding failed: {reason}")]
     Run {
+        /// What went wrong.
+        reason: String,
+        /// The cause below, where there is one.
+        #[source]
+        source: Option<Box<dyn Error + Send + Sync>>,
+    },
+    /// The reranker failed on a question or a passage.
+    #[error("reranking failed: {reason}")]
+    Rerank {
         /// What went wrong.
         reason: String,
         /// The cause below, where there is one.
@@ -46,11 +55,21 @@ impl EmbedError {
         }
     }
 
+    /// A failure to rerank, without a cause below.
+    pub fn rerank(reason: impl Into<String>) -> Self {
+        Self::Rerank {
+            reason: reason.into(),
+            source: None,
+        }
+    }
+
     /// The same error with `source` as its cause.
     #[must_use]
     pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         match &mut self {
-            Self::Load { source, .. } | Self::Run { source, .. } => *source = Some(cause.into()),
+            Self::Load { source, .. } | Self::Run { source, .. } | Self::Rerank { source, .. } => {
+                *source = Some(cause.into());
+            }
         }
         self
     }

@@ -2,6 +2,7 @@
 
 mod error;
 mod model;
+mod rerank;
 pub mod testing;
 mod vector;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 pub use error::EmbedError;
 pub use model::EmbeddingModel;
+pub use rerank::{Reranker, RerankingModel, sigmoid};
 pub use vector::{Defect, cosine, normalize};
 
 /// What a text is for. Models that were trained on question–answer pairs embed the two sides differently.
@@ -84,6 +86,17 @@ pub trait Embedder: Debug + Send + Sync {
     fn max_tokens(&self) -> Option<usize> {
         None
     }
+
+    /// In how many parts the model embeds a text: 1 where it reads it in one go, more where the text is longer than the
+    /// window ([`Embedder::max_tokens`]), 0 where it finds nothing to embed and knows so. A vector made of many windows
+    /// tells less of each of them: a caller may warn, or cut its texts. Default: 1.
+    ///
+    /// # Errors
+    /// [`EmbedError`] where the model could not read the text.
+    fn windows(&self, kind: InputKind, text: &str) -> Result<usize, EmbedError> {
+        let _ = (kind, text);
+        Ok(1)
+    }
 }
 
 macro_rules! embedder_by_reference {
@@ -97,6 +110,9 @@ macro_rules! embedder_by_reference {
             }
             fn max_tokens(&self) -> Option<usize> {
                 (**self).max_tokens()
+            }
+            fn windows(&self, kind: InputKind, text: &str) -> Result<usize, EmbedError> {
+                (**self).windows(kind, text)
             }
         }
     )*};

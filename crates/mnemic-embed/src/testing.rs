@@ -1,8 +1,8 @@
-//! The [`Embedder`] contract as a function to call from a test of your own embedder.
+//! The contracts of [`Embedder`] and [`Reranker`] as functions to call from a test of your own model.
 
-use crate::{Embedder, Embedding, InputKind, cosine};
+use crate::{Embedder, Embedding, InputKind, Reranker, cosine};
 
-/// How an embedder broke its contract: which rule, on which text.
+/// How a model broke its contract: which rule, on which text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {found}")]
 #[non_exhaustive]
@@ -13,7 +13,8 @@ pub struct ContractViolation {
     pub found: String,
 }
 
-/// The texts that [`check_embedder`] embeds: empty, blank, short, long, repeated, several scripts.
+/// The texts that [`check_embedder`] embeds and [`check_reranker`] scores: empty, blank, short, long, repeated, several
+/// scripts.
 pub const TEXTS: &[&str] = &[
     "The user prefers Ruff over Black for formatting",
     "deploys freeze on Fridays",
@@ -30,7 +31,7 @@ pub const TEXTS: &[&str] = &[
 ];
 
 /// Verifies the contract of [`Embedder`] on [`TEXTS`]: names, count and order, width, unit length, finiteness,
-/// determinism, and independence of the batch. The embedder must know at least one of the texts.
+/// windows, determinism, and independence of the batch. The embedder must know at least one of the texts.
 ///
 /// See the example at [`Embedder`].
 ///
@@ -62,6 +63,12 @@ pub fn check_embedder<E: Embedder + ?Sized>(embedder: &E) -> Result<(), Contract
         )?;
         for (text, entry) in TEXTS.iter().zip(&batch) {
             well_formed(model.dims, text, entry)?;
+            let windows = embedder.windows(kind, text);
+            require(
+                "a text with a vector has a window",
+                matches!(windows, Ok(1..)) || (entry.is_none() && windows.is_ok()),
+                || format!("{windows:?} for {text:?}"),
+            )?;
         }
         let again = run(embedder, kind, TEXTS)?;
         let reversed: Vec<&str> = TEXTS.iter().rev().copied().collect();
@@ -85,6 +92,70 @@ pub fn check_embedder<E: Embedder + ?Sized>(embedder: &E) -> Result<(), Contract
         }
     }
     Ok(())
+}
+
+/// Questions that [`check_reranker`] asks: a usual one, and those in which little or nothing is to be found.
+pub const QUESTIONS: &[&str] = &["when do deploys freeze?", "東京", "?", "", "   "];
+
+/// Verifies the contract of [`Reranker`] on [`QUESTIONS`] and [`TEXTS`]: names, count and order, range, determinism,
+/// and independence of the batch.
+///
+/// See the example at [`Reranker`].
+///
+/// # Errors
+/// [`ContractViolation`] names the first rule broken.
+pub fn check_reranker<R: Reranker + ?Sized>(reranker: &R) -> Result<(), ContractViolation> {
+    let model = reranker.model();
+    require(
+        "id and revision are not empty",
+        !(model.id.is_empty() || model.revision.is_empty()),
+        || format!("{model:?}"),
+    )?;
+    for question in QUESTIONS {
+        let empty = scores(reranker, question, &[])?;
+        require("no passages give no scores", empty.is_empty(), || {
+            format!("{} scores", empty.len())
+        })?;
+        let batch = scores(reranker, question, TEXTS)?;
+        require("one score a passage", batch.len() == TEXTS.len(), || {
+            format!("{} scores for {} passages", batch.len(), TEXTS.len())
+        })?;
+        let again = scores(reranker, question, TEXTS)?;
+        let reversed: Vec<&str> = TEXTS.iter().rev().copied().collect();
+        let mut backwards = scores(reranker, question, &reversed)?;
+        backwards.reverse();
+        for (i, (text, score)) in TEXTS.iter().zip(&batch).enumerate() {
+            require("a score is in [0, 1]", (0.0..=1.0).contains(score), || {
+                format!("{score} for {text:?} asked {question:?}")
+            })?;
+            let alone = scores(reranker, question, &[text])?;
+            for (rule, other) in [
+                ("the same batch twice gives the same", again.get(i)),
+                ("order follows the passages", backwards.get(i)),
+                ("a passage alone and in a batch is the same", alone.first()),
+            ] {
+                require(
+                    rule,
+                    other.is_some_and(|other| (score - other).abs() <= 1e-5),
+                    || format!("{score} and {other:?} for {text:?} asked {question:?}"),
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn scores<R: Reranker + ?Sized>(
+    reranker: &R,
+    question: &str,
+    passages: &[&str],
+) -> Result<Vec<f32>, ContractViolation> {
+    reranker
+        .rerank(question, passages)
+        .map_err(|error| ContractViolation {
+            rule: "reranking does not fail on any text",
+            found: format!("{question:?} and {} passages: {error}", passages.len()),
+        })
 }
 
 fn run<E: Embedder + ?Sized>(
@@ -159,7 +230,7 @@ fn same(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EmbedError, EmbeddingModel, normalize};
+    use crate::{EmbedError, EmbeddingModel, RerankingModel, normalize, sigmoid};
 
     /// An embedder with one switchable fault.
     #[derive(Debug)]
@@ -208,6 +279,9 @@ mod tests {
             }
             Ok(out)
         }
+        fn windows(&self, _: InputKind, _: &str) -> Result<usize, EmbedError> {
+            Ok(usize::from(self.fault != "windows"))
+        }
     }
 
     #[test]
@@ -230,8 +304,66 @@ mod tests {
             ("order", "a text alone and in a batch"),
             ("batch", "a text alone and in a batch"),
             ("none", "some text has a vector"),
+            ("windows", "a text with a vector has a window"),
         ] {
             let found = check_embedder(&faulty(fault)).unwrap_err();
+            assert!(found.rule.starts_with(rule), "{fault}: {found}");
+        }
+    }
+
+    /// A reranker with one switchable fault.
+    #[derive(Debug)]
+    struct FaultyReranker(RerankingModel, &'static str);
+
+    fn faulty_reranker(fault: &'static str) -> FaultyReranker {
+        let id = if fault == "nameless" { "" } else { "m" };
+        FaultyReranker(RerankingModel::new(id, "1"), fault)
+    }
+
+    impl Reranker for FaultyReranker {
+        fn model(&self) -> &RerankingModel {
+            &self.0
+        }
+        fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
+            if self.1 == "fails" {
+                return Err(EmbedError::rerank("no reason"));
+            }
+            let one = |passage: &&str| match self.1 {
+                "nan" => f32::NAN,
+                "logits" => passage.len() as f32 - 10.0,
+                "batch" => 1.0 / (1 + passages.len()) as f32,
+                _ => sigmoid((passage.len() as f32 - query.len() as f32) / 100.0),
+            };
+            let mut scores: Vec<f32> = passages.iter().map(one).collect();
+            match self.1 {
+                "short" => drop(scores.pop()),
+                "sorted" => scores.sort_by(f32::total_cmp),
+                _ => {}
+            }
+            Ok(scores)
+        }
+    }
+
+    #[test]
+    fn an_honest_reranker_passes_by_value_and_by_pointer() {
+        assert_eq!(check_reranker(&faulty_reranker("")), Ok(()));
+        assert_eq!(check_reranker(&Box::new(faulty_reranker(""))), Ok(()));
+        let shared: std::sync::Arc<dyn Reranker> = std::sync::Arc::new(faulty_reranker(""));
+        assert_eq!(check_reranker(&shared), Ok(()));
+    }
+
+    #[test]
+    fn each_fault_of_a_reranker_is_named() {
+        for (fault, rule) in [
+            ("nameless", "id and revision"),
+            ("fails", "reranking does not fail"),
+            ("nan", "a score is in [0, 1]"),
+            ("logits", "a score is in [0, 1]"),
+            ("short", "one score a passage"),
+            ("sorted", "order follows the passages"),
+            ("batch", "a passage alone and in a batch"),
+        ] {
+            let found = check_reranker(&faulty_reranker(fault)).unwrap_err();
             assert!(found.rule.starts_with(rule), "{fault}: {found}");
         }
     }

@@ -1,11 +1,14 @@
-//! Word relevance: the bm25 of a full-text index brought into a range in which it can be fused. It never counts words
-//! and never computes a bm25: that is the index's work. Everything here takes bm25 as higher is better, from 0 up, but
+//! Word relevance: the parts of bm25 from what a full-text index counts, and bm25 brought into a range in which it can be
+//! fused. It never counts words: that is the index's work. Everything here takes bm25 as higher is better, from 0 up, but
 //! for [`from_fts5`], which makes it so. (rekal's own normalisation is in [`crate::rekal`].)
 
 use crate::number::{finite, finite_sum, non_negative};
 
 /// The saturation of repeated words in bm25, as SQLite FTS5 fixes it. Without unit.
 pub const K1: f64 = 1.2;
+
+/// How far the length of a passage counts in bm25, as SQLite FTS5 fixes it. Without unit.
+pub const B: f64 = 0.75;
 
 /// The inverse document frequency of a word, Lucene's way: ln(1 + (N − n + ½) / (n + ½)), where n `hits` of N
 /// `documents` have it.
@@ -66,6 +69,35 @@ pub fn fts5_idf(documents: u64, hits: u64) -> f64 {
 /// (N − n + ½) / (n + ½): how many documents lack the word for each that has it.
 fn odds(documents: u64, hits: u64) -> f64 {
     (documents.saturating_sub(hits) as f64 + 0.5) / (hits as f64 + 0.5)
+}
+
+/// The part of bm25 that counts how often a word is in a passage: f · (k₁ + 1) / (f + k₁ · (1 − b + b · length / average)),
+/// with k₁ = [`K1`] and b = [`B`].
+///
+/// `count` is f; `length` that of the passage, `average_length` that of all, in words. In \[0, k₁ + 1): rises with the
+/// count, falls with the length. 0 for a count of 0; an average that is not above 0, or NaN, takes every passage for an
+/// average one. bm25 itself is the sum over the words of idf times this. Source: Robertson and Zaragoza 2009; constants
+/// and form as in SQLite, `fts5_aux.c`.
+///
+/// ```
+/// use mnemic_rank::bm25::term_part;
+///
+/// assert_eq!(term_part(1, 15, 15.0), 1.0);
+/// assert!(term_part(3, 15, 15.0) < 2.2);
+/// assert!(term_part(1, 30, 15.0) < 1.0);
+/// ```
+#[must_use]
+pub fn term_part(count: u32, length: u32, average_length: f64) -> f64 {
+    let count = f64::from(count);
+    let share = if average_length > 0.0 {
+        f64::from(length) / average_length
+    } else {
+        1.0
+    };
+    if count == 0.0 {
+        return 0.0;
+    }
+    finite(count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * share)))
 }
 
 /// The number that FTS5's `bm25()` gives (at most 0, lower is better) turned into one from 0 up, higher is better.

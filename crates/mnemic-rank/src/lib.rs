@@ -6,6 +6,7 @@ mod floor;
 pub mod fusion;
 mod number;
 mod order;
+mod percentile;
 mod recency;
 pub mod rekal;
 #[cfg(test)]
@@ -15,5 +16,6 @@ pub mod vector;
 
 pub use floor::Floors;
 pub use order::{HitKey, best_first};
+pub use percentile::percentile;
 pub use recency::recency;
 pub use top_k::TopK;

@@ -51,6 +51,14 @@ pub enum SchemaError {
         /// The path.
         path: PathBuf,
     },
+    /// Another process wrote to a file of another system while it was read without locks.
+    #[error(
+        "{path:?} was written to while it was read: end the program that has it open, and try again"
+    )]
+    Changed {
+        /// The path.
+        path: PathBuf,
+    },
     /// The handle or the file is read-only.
     #[error("{doing}: the memory is open for reading only")]
     ReadOnly {

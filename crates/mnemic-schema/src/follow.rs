@@ -7,9 +7,10 @@ use crate::read::Snapshot;
 use crate::search::floats;
 use crate::text::fold;
 use crate::timestamp::Timestamp;
+use crate::words::row_length;
 
 /// How far a file has come, as far as an index in memory is concerned: two snapshots with the same state hold the same
-/// rows with the same vectors, projects and times.
+/// rows with the same vectors, projects, times and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexState {
     /// Which file this is: another number is another file, of which nothing is known.
@@ -29,6 +30,8 @@ pub struct IndexRow {
     pub project: Option<String>,
     /// When it was created. A time that is none (`check` reports it) is the earliest there is.
     pub created_at: Timestamp,
+    /// How many tokens it has in the word index, in content, tags and project together.
+    pub length: u32,
 }
 
 impl Snapshot<'_> {
@@ -89,7 +92,8 @@ impl Snapshot<'_> {
         let mut statement = self
             .connection()
             .prepare_cached(
-                "SELECT seq, project, created_at FROM memories WHERE seq > ?1 ORDER BY seq",
+                "SELECT m.seq, m.project, m.created_at, d.sz
+                 FROM memories m LEFT JOIN memories_fts_docsize d ON d.id = m.seq WHERE m.seq > ?1 ORDER BY m.seq",
             )
             .doing(doing)?;
         let mut rows = statement.query([seq]).doing(doing)?;
@@ -105,7 +109,10 @@ impl Snapshot<'_> {
     /// What SQLite reports.
     pub fn index_row(&self, seq: i64) -> Result<Option<IndexRow>, SchemaError> {
         self.connection()
-            .prepare_cached("SELECT seq, project, created_at FROM memories WHERE seq = ?1")
+            .prepare_cached(
+                "SELECT m.seq, m.project, m.created_at, d.sz
+                 FROM memories m LEFT JOIN memories_fts_docsize d ON d.id = m.seq WHERE m.seq = ?1",
+            )
             .and_then(|mut statement| statement.query_row([seq], index_row).optional())
             .doing("reading a row of the index")
     }
@@ -188,5 +195,6 @@ fn index_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexRow> {
         seq: row.get(0)?,
         project: row.get(1)?,
         created_at: created.parse().unwrap_or(Timestamp::MIN),
+        length: row_length(row, 3)?,
     })
 }

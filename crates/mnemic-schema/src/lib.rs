@@ -1,15 +1,21 @@
 #![doc = include_str!("../README.md")]
 
+mod adopt;
 mod backup;
 mod check;
 mod compact;
 #[cfg(test)]
 mod damage_tests;
 mod error;
+mod export;
 mod extension;
 mod filter;
 mod follow;
+mod foreign;
 mod frozen;
+mod import;
+mod keep_copy;
+mod meta;
 mod migrate;
 mod open;
 mod read;
@@ -23,20 +29,26 @@ mod structure;
 mod tags;
 mod text;
 mod timestamp;
+mod words;
 mod write;
 
+pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
 pub use filter::{Filter, Scope};
 pub use follow::{IndexRow, IndexState};
+pub use foreign::{
+    ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
+};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;
 pub use restore::{Restored, restore};
-pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey};
+pub use row::{Embedded, MemoryRow, NewRow, RecordedModel, RowChange, RowKey, UNKNOWN_SPACE};
 pub use staging::{Begun, Coverage, Space, Switch};
 pub use text::{MAX_QUERY_WORDS, QueryWord, fold, index_text, index_text_version, query_words};
 pub use timestamp::{Timestamp, TimestampError};
+pub use words::{Token, Tokenizer};
 pub use write::WriteTransaction;

@@ -63,13 +63,17 @@ pub(crate) fn inspect(
         };
     }
     if application != 0 || version != 0 || tables.is_some() {
-        return Err(not_ours(
-            path,
-            format!(
+        let what_to_do = match crate::foreign::system_of(connection)? {
+            Some(system @ crate::foreign::System::Rekal) => {
+                format!("it is one of {system}: adopt or import it")
+            }
+            Some(system) => format!("it is one of {system}: import it"),
+            None => format!(
                 "it is a SQLite database of another program (application id {application}, version {version}, tables: {})",
                 tables.unwrap_or_default()
             ),
-        ));
+        };
+        return Err(not_ours(path, what_to_do));
     }
     Ok(FileState::Empty)
 }
@@ -108,11 +112,24 @@ fn migrate_with(
         FileState::Empty => 0,
         FileState::Ours(version) => version,
     };
+    apply(&transaction, from, migrations, after_statement)?;
+    transaction.commit().doing(doing)
+}
+
+/// The steps after version `from`, in a transaction of the caller's.
+pub(crate) fn apply(
+    transaction: &Connection,
+    from: i64,
+    migrations: &[&str],
+    after_statement: &mut dyn FnMut(usize),
+) -> Result<(), SchemaError> {
+    let newest = migrations.len() as i64;
+    let doing = "migrating the schema";
     let mut ran = 0;
     let steps =
         usize::try_from(from).map_or(&[][..], |from| migrations.get(from..).unwrap_or_default());
     for step in steps {
-        let mut batch = rusqlite::Batch::new(&transaction, step);
+        let mut batch = rusqlite::Batch::new(transaction, step);
         while let Some(mut statement) = batch.next().doing(doing)? {
             run(&mut statement).doing(doing)?;
             ran += 1;
@@ -126,7 +143,7 @@ fn migrate_with(
             .doing(doing)?;
         after_statement(ran + 1);
     }
-    if indexed_by(&transaction)? != Some(index_text_version()) {
+    if indexed_by(transaction)? != Some(index_text_version()) {
         transaction
             .execute(
                 "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')",
@@ -141,7 +158,7 @@ fn migrate_with(
             .doing(doing)?;
         after_statement(ran + 2);
     }
-    transaction.commit().doing(doing)
+    Ok(())
 }
 
 /// The version of the text form that the word index was made with; `None` where the file does not say.

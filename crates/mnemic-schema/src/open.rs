@@ -13,6 +13,7 @@ use crate::extension;
 use crate::frozen::{FileIdentity, Frozen};
 use crate::migrate::{self, FileState, SCHEMA_VERSION};
 use crate::read::Snapshot;
+use crate::words;
 use crate::write::WriteTransaction;
 
 /// What a commit survives.
@@ -98,6 +99,7 @@ impl Store {
         }
         write_ahead_log(&connection, options.busy_timeout)?;
         migrate::migrate(&mut connection, &path)?;
+        words::prepare(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -118,6 +120,7 @@ impl Store {
             Connection::open_in_memory().doing("opening a memory without a file")?;
         set_up(&connection, options)?;
         migrate::migrate(&mut connection, Path::new(":memory:"))?;
+        words::prepare(&connection)?;
         Ok(Self {
             connection,
             path: None,
@@ -140,12 +143,7 @@ impl Store {
     /// such file, and as [`Store::open`].
     /// A file of an older schema is [`SchemaError::ReadOnly`]: it must be opened for writing once.
     pub fn open_read_only(path: &Path, options: OpenOptions) -> Result<Self, SchemaError> {
-        let path = absolute(path)?;
-        std::fs::metadata(&path).map_err(|source| SchemaError::Io {
-            doing: "opening",
-            path: path.clone(),
-            source,
-        })?;
+        let path = existing(path)?;
         let identity = FileIdentity::of(&path);
         let (connection, frozen) = connect_read_only(&path, options)?;
         match migrate::inspect(&connection, &path, SCHEMA_VERSION)? {
@@ -162,6 +160,7 @@ impl Store {
                 });
             }
         }
+        words::prepare(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -254,6 +253,7 @@ impl Store {
             self.identity = FileIdentity::of(path);
             self.reopened += 1;
             let (connection, frozen) = connect_read_only(path, self.options)?;
+            words::prepare(&connection)?;
             self.connection = connection;
             self.frozen = frozen;
         }
@@ -355,8 +355,10 @@ impl Readers {
                 path: self.path.clone(),
             });
         }
+        let connection = connect(&self.path, flags, self.options)?;
+        words::prepare(&connection)?;
         Ok(Store {
-            connection: connect(&self.path, flags, self.options)?,
+            connection,
             path: Some(self.path.clone()),
             options: self.options,
             writable: false,
@@ -404,6 +406,17 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf, SchemaError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// The path of a file that is there, made absolute.
+pub(crate) fn existing(path: &Path) -> Result<PathBuf, SchemaError> {
+    let path = absolute(path)?;
+    std::fs::metadata(&path).map_err(|source| SchemaError::Io {
+        doing: "opening",
+        path: path.clone(),
+        source,
+    })?;
+    Ok(path)
 }
 
 /// Makes the file where there is none, readable and writable by its owner alone: memories are private.
@@ -478,6 +491,8 @@ pub(crate) fn connect_read_only(
 /// | `foreign_keys = ON` | no tag row without its memory |
 /// | `recursive_triggers = ON` | REPLACE fires the delete triggers; without it, it would leave orphans in the indexes |
 /// | `trusted_schema = ON` | a trigger on `memories` deletes from `memory_vec`, which SQLite allows to trusted schemas only |
+/// | `cell_size_check = ON` | a page that a damaged or hostile file bends is noticed when it is read |
+/// | defensive mode | no statement can write to the tables inside the indexes, or to the schema as text |
 /// | `synchronous` | what a commit survives: see [`Durability`] |
 /// | `temp_store = MEMORY` | sorting writes no temporary files |
 /// | `cache_size = 16 MiB` | bulk loads are many times slower with SQLite's 2 MB |
@@ -500,10 +515,20 @@ fn set_up(connection: &Connection, options: OpenOptions) -> Result<(), SchemaErr
              PRAGMA synchronous = {synchronous};
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -16384;
+             PRAGMA cell_size_check = ON;
              PRAGMA journal_size_limit = {WAL_LIMIT};"
         ))
         .and_then(|()| extension::register(connection))
-        .doing(doing)
+        .doing(doing)?;
+    set_defensive(connection, true)
+}
+
+/// Whether statements are kept from writing to the tables inside the indexes, or to the schema as text.
+pub(crate) fn set_defensive(connection: &Connection, on: bool) -> Result<(), SchemaError> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, on)
+        .map(drop)
+        .doing("setting up the connection")
 }
 
 /// Switches to a write-ahead log: readers do not wait for the writer, nor the writer for readers. SQLite does not wait

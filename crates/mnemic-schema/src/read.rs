@@ -58,6 +58,17 @@ impl<'c> Snapshot<'c> {
             .transpose()
     }
 
+    /// The project of the memory with an id (`Some(None)`: it has none), if there is such a memory.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn project_of(&self, id: &str) -> Result<Option<Option<String>>, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT project FROM memories WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+            .doing("reading the project of a memory")
+    }
+
     /// The memories with these keys, in the order of the keys; absent ones are left out.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use rusqlite::params;
 
 use crate::error::{Doing, SchemaError};
 use crate::open::Store;
-use crate::structure;
 use crate::tags;
+use crate::{open, structure};
 
 /// What was mended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,6 +41,14 @@ impl Store {
     /// # Errors
     /// [`SchemaError::ReadOnly`], [`SchemaError::Busy`], and what SQLite reports.
     pub fn repair(&mut self, now: crate::Timestamp) -> Result<RepairReport, SchemaError> {
+        // What is left of a broken index is cleared away by hand, which the defensive mode forbids.
+        open::set_defensive(self.connection(), false)?;
+        let repaired = self.repair_everything(now);
+        open::set_defensive(self.connection(), true)?;
+        repaired
+    }
+
+    fn repair_everything(&mut self, now: crate::Timestamp) -> Result<RepairReport, SchemaError> {
         let doing = "repairing the file";
         // The structure first, as the check needs it; its words and tags are then found missing, and built.
         let restored = self.write(|transaction| structure::restore(transaction))?;

@@ -121,8 +121,38 @@ pub struct RecordedModel {
     pub dims: usize,
 }
 
+/// The space of vectors of which nobody said by which model they were made. Two files of
+/// it may hold vectors of two models, so their marks differ, and no question can be embedded for either.
+pub const UNKNOWN_SPACE: &str = "unknown";
+
+impl RecordedModel {
+    /// The model of vectors of which nothing is known but their width. `mark` tells two such files apart.
+    #[must_use]
+    pub fn unknown(mark: impl Into<String>, dims: usize) -> Self {
+        Self {
+            space: UNKNOWN_SPACE.to_owned(),
+            id: UNKNOWN_SPACE.to_owned(),
+            revision: mark.into(),
+            dims,
+        }
+    }
+
+    /// Whether nobody said by which model the vectors were made.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.space == UNKNOWN_SPACE
+    }
+}
+
 impl std::fmt::Display for RecordedModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_unknown() {
+            return write!(
+                f,
+                "a model that the file does not name ({} dimensions; if you know it, say so with name_model, else embed all anew)",
+                self.dims
+            );
+        }
         write!(
             f,
             "{} (revision {}) in space {}, {} dimensions",

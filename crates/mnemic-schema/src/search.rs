@@ -1,76 +1,16 @@
-//! The two legs of search over one snapshot: words and vectors, filtered before anything is cut. It never combines them.
+//! Search by vector over one snapshot, filtered before anything is cut. (Search by words is in words.rs.)
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
-use crate::filter::{Filter, Scope};
+use crate::filter::Filter;
 use crate::read::Snapshot;
-use crate::text::QueryWord;
 
 /// vec0 answers at most this many nearest rows; more are found by scanning all.
 const MAX_VEC0_K: usize = 4096;
 
 impl Snapshot<'_> {
-    /// How many memories of a scope hold a word.
-    ///
-    /// # Errors
-    /// What SQLite reports.
-    pub fn word_frequency(&self, word: &QueryWord, scope: &Scope) -> Result<u64, SchemaError> {
-        let (conditions, scope_values) = Filter::from(scope.clone()).clause();
-        let sql = if conditions.is_empty() {
-            "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?".to_owned()
-        } else {
-            format!(
-                "SELECT count(*) FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
-                 WHERE memories_fts MATCH ?{conditions}"
-            )
-        };
-        let mut values = vec![Value::Text(word.match_expression())];
-        values.extend(scope_values);
-        self.connection()
-            .prepare_cached(&sql)
-            .and_then(|mut statement| {
-                statement.query_row(params_from_iter(values), |row| row.get::<_, i64>(0))
-            })
-            .map(i64::unsigned_abs)
-            .doing("counting the memories that hold a word")
-    }
-
-    /// Visits every memory that holds a word and passes the filter, with its bm25 as FTS5 counts it: negative, and
-    /// smaller for a better match. Statistics (how rare the word is) are those of the whole file.
-    ///
-    /// # Errors
-    /// What SQLite reports.
-    pub fn word_matches(
-        &self,
-        word: &QueryWord,
-        filter: &Filter,
-        mut visit: impl FnMut(i64, f64),
-    ) -> Result<(), SchemaError> {
-        let doing = "searching by a word";
-        let (conditions, filter_values) = filter.clause();
-        let sql = if conditions.is_empty() {
-            "SELECT rowid, bm25(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?"
-                .to_owned()
-        } else {
-            // CROSS JOIN fixes the order: the word index first, then each row by its key.
-            format!(
-                "SELECT memories_fts.rowid, bm25(memories_fts)
-                 FROM memories_fts CROSS JOIN memories m ON m.seq = memories_fts.rowid
-                 WHERE memories_fts MATCH ?{conditions}"
-            )
-        };
-        let mut values = vec![Value::Text(word.match_expression())];
-        values.extend(filter_values);
-        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
-        let mut rows = statement.query(params_from_iter(values)).doing(doing)?;
-        while let Some(row) = rows.next().doing(doing)? {
-            visit(row.get(0).doing(doing)?, row.get(1).doing(doing)?);
-        }
-        Ok(())
-    }
-
     /// The `k` memories nearest to a vector among those that pass the filter, nearest first, with their cosine
     /// distances (0 to 2). Exact for any `k`. Empty where the file has no vectors.
     ///

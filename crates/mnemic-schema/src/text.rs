@@ -42,7 +42,14 @@ impl QueryWord {
         &self.text
     }
 
+    /// Whether every word that begins so is meant: a single character of a script without spaces.
+    #[must_use]
+    pub fn is_prefix(&self) -> bool {
+        self.prefix
+    }
+
     /// The word as an FTS5 expression: always one quoted string, so that no text can be read as an operator.
+    #[cfg(test)]
     pub(crate) fn match_expression(&self) -> String {
         // A word holds no quotes (it is made of letters, digits and marks): doubling is for the reader's peace.
         let quoted = self.text.replace('"', "\"\"");
@@ -69,31 +76,79 @@ pub fn index_text(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len().saturating_mul(2));
-    let mut previous: Option<char> = None;
-    for c in visible(text) {
-        if is_unspaced(c) {
-            match previous {
-                Some(before) => {
-                    out.push(before);
-                    out.push(c);
-                    out.push(' ');
-                }
-                None if out.ends_with(|last: char| !last.is_whitespace()) => out.push(' '),
-                None => {}
-            }
-            previous = Some(c);
-        } else {
-            if let Some(last) = previous.take() {
-                out.push(last);
-                out.push(' ');
-            }
-            // Here and for a question alike: SQLite's own folding knows fewer letters.
-            out.extend(c.to_lowercase());
+    let mut form = IndexForm::default();
+    form.out.reserve(text.len().saturating_mul(5) / 4);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (plain, other, after) = next_runs(rest);
+        form.push_ascii(plain);
+        visible(other).for_each(|c| form.push(c));
+        rest = after;
+    }
+    Cow::Owned(form.end())
+}
+
+/// Cuts a text into ASCII that stays as it is, what follows until the next ASCII, and the rest. The last ASCII character
+/// before another one goes with it, as a mark may join it; a cut before ASCII changes no normal form.
+fn next_runs(text: &str) -> (&str, &str, &str) {
+    let bytes = text.as_bytes();
+    let ascii = bytes.iter().position(|byte| !byte.is_ascii());
+    let Some(ascii) = ascii else {
+        return (text, "", "");
+    };
+    let (plain, rest) = text.split_at(ascii.saturating_sub(1));
+    let marked = rest.bytes().skip(1).position(|byte| byte.is_ascii());
+    let end = marked.map_or(rest.len(), |place| place + 1);
+    let (other, after) = rest.split_at(end);
+    (plain, other, after)
+}
+
+/// An index text as it is written.
+#[derive(Default)]
+struct IndexForm {
+    out: String,
+    /// The last character of a run of a script without spaces.
+    previous: Option<char>,
+}
+
+impl IndexForm {
+    fn push_ascii(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.end_run();
+        let start = self.out.len();
+        self.out.push_str(text);
+        if let Some(added) = self.out.get_mut(start..) {
+            added.make_ascii_lowercase();
         }
     }
-    out.extend(previous);
-    Cow::Owned(out)
+
+    fn push(&mut self, c: char) {
+        if !is_unspaced(c) {
+            self.end_run();
+            // Here and for a question alike: SQLite's own folding knows fewer letters.
+            self.out.extend(c.to_lowercase());
+            return;
+        }
+        match self.previous {
+            Some(before) => self.out.extend([before, c, ' ']),
+            None if self.out.ends_with(|last: char| !last.is_whitespace()) => self.out.push(' '),
+            None => {}
+        }
+        self.previous = Some(c);
+    }
+
+    fn end_run(&mut self) {
+        if let Some(last) = self.previous.take() {
+            self.out.extend([last, ' ']);
+        }
+    }
+
+    fn end(mut self) -> String {
+        self.out.extend(self.previous);
+        self.out
+    }
 }
 
 /// The form under which tags are compared: NFC, lower case (Unicode), NFC again.
@@ -256,6 +311,18 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         query_words(text).into_iter().map(|w| w.text).collect()
+    }
+
+    proptest! {
+        /// ASCII taken in runs comes to what every character alone comes to.
+        #[test]
+        fn runs_of_ascii_change_nothing(text in "([a-zA-Z0-9 .’“]|é|e\u{301}|\u{301}|東|京|ﬁ|Å|ᄀ|ᅡ|가|\u{ad}|ส|\u{1f600}){0,40}") {
+            let mut form = IndexForm::default();
+            visible(&text).for_each(|c| form.push(c));
+            if !text.is_ascii() {
+                prop_assert_eq!(index_text(&text).into_owned(), form.end());
+            }
+        }
     }
 
     #[test]

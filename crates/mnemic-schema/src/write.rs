@@ -140,8 +140,10 @@ impl<'c> WriteTransaction<'c> {
             if let Some(embedded) = embedded {
                 self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", params![seq])?;
                 self.insert_vector(seq, id, embedded)?;
-                self.log(seq)?;
             }
+        }
+        if change.content.is_some() || change.tags.is_some() {
+            self.log(seq)?;
         }
         if let Some(project) = &change.project {
             self.execute(

@@ -130,6 +130,22 @@ impl StaticEmbedder {
     pub fn preload(&self) -> Result<(), EmbedError> {
         Loaded::shared().map(|_| ())
     }
+
+    /// How many word pieces a text has, without special ones at its ends: what the model itself reads of it.
+    ///
+    /// ```
+    /// assert_eq!(mnemic_static::StaticEmbedder::new().count_tokens("the cache, flushed")?, 4);
+    /// # Ok::<(), mnemic_embed::EmbedError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EmbedError::Load`] where the files compiled in are damaged.
+    pub fn count_tokens(&self, text: &str) -> Result<usize, EmbedError> {
+        let loaded = Loaded::shared()?;
+        segments(text).try_fold(0usize, |sum, segment| {
+            Ok(sum.saturating_add(loaded.pieces.of(segment)?.len()))
+        })
+    }
 }
 
 impl fmt::Debug for StaticEmbedder {
@@ -169,6 +185,7 @@ mod tests {
             let expected: Vec<u32> = serde_json::from_value(entry["ids"].clone()).unwrap();
             let ids = Loaded::shared().unwrap().pieces.of(text).unwrap();
             assert_eq!(ids.len() as u64, entry["tokens"], "{text:?}");
+            assert_eq!(StaticEmbedder::new().count_tokens(text).unwrap(), ids.len());
             assert_eq!(ids[..ids.len().min(64)], expected, "{text:?}");
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemic_embed::Embedder;
+use mnemic_embed::{Embedder, Reranker};
 use mnemic_schema::{Durability, OpenOptions, Store};
 
 use crate::Result;
@@ -22,6 +22,7 @@ use crate::memory::Memory;
 #[must_use = "a builder does nothing until it opens a memory"]
 pub struct MemoryBuilder {
     embedder: Choice,
+    reranker: Option<Arc<dyn Reranker>>,
     options: OpenOptions,
     index_budget: u64,
 }
@@ -39,6 +40,7 @@ impl MemoryBuilder {
     pub(crate) fn new() -> Self {
         Self {
             embedder: Choice::Default,
+            reranker: None,
             options: OpenOptions::default(),
             index_budget: DEFAULT_INDEX_BUDGET,
         }
@@ -60,6 +62,31 @@ impl MemoryBuilder {
         self
     }
 
+    /// The model that reads the best hits of a recall together with the question and scores them once more, such as a
+    /// cross-encoder: better order, for the time of reading. [`crate::Recall::rerank`] says how many, 20 unless told
+    /// otherwise. Default: none. It is no part of the file: another handle may have another one, or none.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "candle")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use mnemic::candle::CandleReranker;
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let reranker = CandleReranker::from_dir("models/ms-marco-MiniLM-L6-v2")?;
+    /// let memory = Memory::builder().reranker(reranker).open("agent.db")?;
+    /// for hit in memory.recall(Recall::new("when can I ship?").rerank(30).limit(5))? {
+    ///     println!("{:.2}  {}  ({})", hit.score, hit.memory.content, hit.signals);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(feature = "candle"))]
+    /// # fn main() {}
+    /// ```
+    pub fn reranker(mut self, reranker: impl Reranker + 'static) -> Self {
+        self.reranker = Some(Arc::new(reranker));
+        self
+    }
+
     /// What a commit survives. Default: [`Durability::Full`], a power cut.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.options.durability = durability;
@@ -72,7 +99,7 @@ impl MemoryBuilder {
         self
     }
 
-    /// Most bytes of memory for the index that recall keeps in memory from the second recall on: about 410 bytes a memory
+    /// Most bytes of memory for the index that recall keeps in memory from the second recall on: about 425 bytes a memory
     /// with vectors of 384 numbers. Where it would need more, or with 0, recall searches the file itself: the answers are
     /// the same, many times slower for many memories. Default: 1 GiB.
     pub fn index_budget(mut self, bytes: u64) -> Self {
@@ -87,8 +114,7 @@ impl MemoryBuilder {
     /// `ModelMismatch` (its vectors live in another space), `ReadOnly`, `Busy`, `Corrupt` or `Io`.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Memory> {
         let store = Store::open(path.as_ref(), self.options)?;
-        let budget = self.index_budget;
-        Memory::over(store, self.chosen(), budget)
+        self.over(store)
     }
 
     /// Opens a memory without a file, gone when its last handle is dropped.
@@ -97,8 +123,7 @@ impl MemoryBuilder {
     /// `Storage` where the database cannot be made.
     pub fn open_in_memory(self) -> Result<Memory> {
         let store = Store::open_in_memory(self.options)?;
-        let budget = self.index_budget;
-        Memory::over(store, self.chosen(), budget)
+        self.over(store)
     }
 
     /// Opens a file for reading only: nothing is written to it or its log, and nothing is made beside it unless a log lies
@@ -109,18 +134,28 @@ impl MemoryBuilder {
     /// unmerged write-ahead log in a directory that may not be written); else as [`MemoryBuilder::open`].
     pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Memory> {
         let store = Store::open_read_only(path.as_ref(), self.options)?;
-        let budget = self.index_budget;
-        Memory::over(store, self.chosen(), budget)
+        self.over(store)
     }
 
+    pub(crate) fn options(&self) -> OpenOptions {
+        self.options
+    }
+
+    fn over(self, store: Store) -> Result<Memory> {
+        let embedder = self.embedder.chosen();
+        Memory::over(store, embedder, self.reranker, self.index_budget)
+    }
+}
+
+impl Choice {
     fn chosen(self) -> Option<Arc<dyn Embedder>> {
-        match self.embedder {
-            Choice::Given(embedder) => Some(embedder),
-            Choice::None => None,
+        match self {
+            Self::Given(embedder) => Some(embedder),
+            Self::None => None,
             #[cfg(feature = "static")]
-            Choice::Default => Some(Arc::new(mnemic_static::StaticEmbedder::new())),
+            Self::Default => Some(Arc::new(mnemic_static::StaticEmbedder::new())),
             #[cfg(not(feature = "static"))]
-            Choice::Default => None,
+            Self::Default => None,
         }
     }
 }

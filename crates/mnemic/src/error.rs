@@ -25,6 +25,7 @@ pub struct Error(Box<Repr>);
 #[derive(Debug)]
 enum Repr {
     Own(ErrorKind, String),
+    Caused(ErrorKind, String, Box<dyn StdError + Send + Sync>),
     Embed(EmbedError),
     Schema(SchemaError),
 }
@@ -39,10 +40,14 @@ pub enum ErrorKind {
     NotFound,
     /// A memory with the id exists already.
     AlreadyExists,
-    /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite).
+    /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
+    /// or gave a score that is none (not in [0, 1]).
     Embedding,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,
+    /// A percentile was given as a floor, and the file is not calibrated for this model and preset: see
+    /// [`crate::Memory::calibrate`].
+    NotCalibrated,
     /// Another handle abandoned the re-embedding that this one was at, or began one with another model.
     Abandoned,
     /// The file was written by a later version of the library; nothing was changed.
@@ -51,8 +56,8 @@ pub enum ErrorKind {
     NotAMemoryFile,
     /// The handle, the file or its directory may not be written.
     ReadOnly,
-    /// Another process held the write lock for longer than the busy timeout, and nothing was changed: try again. By `erase`
-    /// also where a reader kept it from ending: what it says.
+    /// Another process held the write lock for longer than the busy timeout, or wrote to a file while it was read without
+    /// locks, and nothing was changed: try again. By `erase` also where a reader kept it from ending: what it says.
     Busy,
     /// The file is damaged, or is no database.
     Corrupt,
@@ -67,7 +72,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {
-            Repr::Own(kind, _) => *kind,
+            Repr::Own(kind, _) | Repr::Caused(kind, ..) => *kind,
             Repr::Embed(_) => ErrorKind::Embedding,
             Repr::Schema(error) => kind_of(error),
         }
@@ -75,6 +80,19 @@ impl Error {
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Repr::Own(kind, message.into())))
+    }
+
+    /// With what lies below it.
+    pub(crate) fn caused(
+        kind: ErrorKind,
+        message: impl Into<String>,
+        cause: impl StdError + Send + Sync + 'static,
+    ) -> Self {
+        Self(Box::new(Repr::Caused(
+            kind,
+            message.into(),
+            Box::new(cause),
+        )))
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -92,7 +110,9 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,
         SchemaError::ReadOnly { .. } | SchemaError::UnmergedLog { .. } => ErrorKind::ReadOnly,
-        SchemaError::Busy { .. } | SchemaError::NotErased => ErrorKind::Busy,
+        SchemaError::Busy { .. } | SchemaError::Changed { .. } | SchemaError::NotErased => {
+            ErrorKind::Busy
+        }
         SchemaError::Corrupt { .. } | SchemaError::BadRow { .. } | SchemaError::Damaged { .. } => {
             ErrorKind::Corrupt
         }
@@ -109,7 +129,7 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Repr::Own(_, message) => f.write_str(message),
+            Repr::Own(_, message) | Repr::Caused(_, message, _) => f.write_str(message),
             Repr::Embed(error) => error.fmt(f),
             Repr::Schema(error) => error.fmt(f),
         }
@@ -120,6 +140,7 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &*self.0 {
             Repr::Own(..) => None,
+            Repr::Caused(_, _, cause) => Some(&**cause),
             Repr::Embed(error) => error.source(),
             Repr::Schema(error) => error.source(),
         }

@@ -2,39 +2,53 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
+mod calibrate;
 mod embedding;
 mod error;
 mod filter;
 mod memory;
+mod project;
 mod recall;
 mod reembed;
 mod resident;
 mod timeline;
+mod trace;
+mod transfer;
 mod types;
 mod upkeep;
 mod write;
 
 pub use builder::MemoryBuilder;
+pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
 pub use mnemic_candle as candle;
 pub use mnemic_embed::{
-    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, normalize, testing::check_embedder,
+    EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, Reranker, RerankingModel,
+    normalize, sigmoid,
+    testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, RepairReport as FileRepairReport, Scope, Timestamp, TimestampError,
+    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
+    TimestampError,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
 pub use mnemic_static::StaticEmbedder;
+pub use project::ProjectMemory;
+pub use recall::budget::{EstimatedTokens, TokenCounter, context};
+pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
 pub use recall::hit::{Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;
+pub use transfer::adopt::{Adopt, AdoptReport};
+pub use transfer::export::{Export, ExportReport};
+pub use transfer::import::{Import, ImportReport, OnConflict};
 pub use types::{
-    Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, MemoryUpdate, NewMemory,
-    Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,
+    Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, LastCheck, MemoryUpdate,
+    NewMemory, Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,
 };
 pub use write::Prune;

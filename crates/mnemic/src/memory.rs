@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
-use mnemic_embed::Embedder;
-use mnemic_schema::{Readers, Snapshot, Store, WriteTransaction};
+use mnemic_embed::{Embedder, Reranker};
+use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
 use crate::resident::Resident;
+use crate::types::LastCheck;
 use crate::{Error, ErrorKind, Result};
 
 /// A long-term memory in one SQLite file: store, recall, and keep in order.
@@ -41,10 +42,14 @@ struct Inner {
     writer: Option<Mutex<Store>>,
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
+    reranker: Option<Arc<dyn Reranker>>,
     models: RwLock<Models>,
     /// Held by the thread that embeds the file again.
     reembedding: Mutex<()>,
     resident: Resident,
+    last_check: Mutex<Option<LastCheck>>,
+    /// Made at the first recall.
+    tokenizer: Mutex<Option<Tokenizer>>,
 }
 
 /// The model of a handle and its clones.
@@ -96,7 +101,7 @@ impl Memory {
         Self::builder().open_read_only(path)
     }
 
-    /// The choices for opening: model, durability, timeout.
+    /// The choices for opening: model, reranker, durability, timeout.
     pub fn builder() -> MemoryBuilder {
         MemoryBuilder::new()
     }
@@ -105,6 +110,7 @@ impl Memory {
     pub(crate) fn over(
         mut store: Store,
         embedder: Option<Arc<dyn Embedder>>,
+        reranker: Option<Arc<dyn Reranker>>,
         index_budget: u64,
     ) -> Result<Self> {
         if let Some(embedder) = &embedder {
@@ -121,6 +127,7 @@ impl Memory {
                 writer,
                 readers,
                 idle: Mutex::new(idle),
+                reranker,
                 models: RwLock::new(Models {
                     current: embedder,
                     next: None,
@@ -128,6 +135,8 @@ impl Memory {
                 }),
                 reembedding: Mutex::new(()),
                 resident: Resident::new(index_budget),
+                last_check: Mutex::default(),
+                tokenizer: Mutex::default(),
             }),
         })
     }
@@ -139,7 +148,7 @@ impl Memory {
     /// Runs a job with this handle's model; again, with the one that the file has, where it went over to another meanwhile.
     pub(crate) fn with_model<T>(
         &self,
-        job: impl Fn(Option<&dyn Embedder>) -> Result<T>,
+        mut job: impl FnMut(Option<&dyn Embedder>) -> Result<T>,
     ) -> Result<T> {
         let mut right = None;
         // It may go over again while the job runs; not for ever.
@@ -197,8 +206,33 @@ impl Memory {
         })
     }
 
+    pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
+        self.inner.reranker.as_deref()
+    }
+
     pub(crate) fn resident(&self) -> &Resident {
         &self.inner.resident
+    }
+
+    pub(crate) fn note_check(&self, check: LastCheck) {
+        *lock(&self.inner.last_check) = Some(check);
+    }
+
+    pub(crate) fn last_check(&self) -> Option<LastCheck> {
+        *lock(&self.inner.last_check)
+    }
+
+    /// The words of a question as the word index writes them.
+    pub(crate) fn tokens(&self, words: &[QueryWord]) -> Result<Vec<Token>> {
+        let mut tokenizer = lock(&self.inner.tokenizer);
+        // Put back only where it worked: after a failure the next question makes a new one.
+        let mut ready = match tokenizer.take() {
+            Some(ready) => ready,
+            None => Tokenizer::new()?,
+        };
+        let tokens = ready.tokens(words)?;
+        *tokenizer = Some(ready);
+        Ok(tokens)
     }
 
     /// Reads one snapshot. `reading` may be run twice (see [`Store::read`]).
@@ -285,9 +319,22 @@ fn change(models: &RwLock<Models>, by: impl FnOnce(&mut Models)) {
 
 /// Whether the file has vectors that the embedder's may be compared with; an error where it has others.
 pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Result<bool> {
-    let Some(found) = snapshot.recorded_model()?.map(model_of) else {
+    let Some(recorded) = snapshot.recorded_model()? else {
         return Ok(false);
     };
+    if recorded.is_unknown() && snapshot.vector_count()? > 0 {
+        return Err(Error::new(
+            ErrorKind::ModelMismatch,
+            format!(
+                "the file does not name the model of its vectors ({} dimensions), so that none of {} can be compared with \
+                 them: open it without a model (no_embedder) to search its words; if you know the model, say so with \
+                 name_model, and if not, take the file over to another with reembed",
+                recorded.dims,
+                embedder.model()
+            ),
+        ));
+    }
+    let found = model_of(recorded);
     if embedder.model().same_space(&found) {
         return Ok(true);
     }

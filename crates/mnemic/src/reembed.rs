@@ -81,6 +81,10 @@ impl Memory {
     /// assert!(memory.recall("can I ship?")?[0].signals.cosine.is_some());
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn reembed(
         &self,
         embedder: impl Embedder + 'static,
@@ -152,6 +156,10 @@ impl Memory {
     ///
     /// # Errors
     /// `ReadOnly`, `Busy`, `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn abandon_reembed(&self) -> Result<u64> {
         self.write(|transaction| Ok(transaction.abandon_staging()?.unwrap_or(0)))
     }
@@ -176,6 +184,10 @@ impl Memory {
     /// assert_eq!((report.embedded, memory.coverage()?.missing), (1, 0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn backfill(
         &self,
         progress: impl FnMut(Progress) -> ControlFlow<()>,
@@ -209,6 +221,10 @@ impl Memory {
     /// assert_eq!((coverage.memories, coverage.embedded, coverage.missing), (1, 1, 0));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn coverage(&self) -> Result<Coverage> {
         self.read(|snapshot| {
             let found = snapshot.coverage()?;

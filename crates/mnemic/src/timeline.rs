@@ -55,6 +55,10 @@ impl Memory {
     ///
     /// # Errors
     /// `Busy`, `Corrupt`, `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn get(&self, id: &str) -> Result<Option<StoredMemory>> {
         self.read(|snapshot| Ok(snapshot.row(id)?.map(Into::into)))
     }
@@ -75,6 +79,10 @@ impl Memory {
     /// assert_eq!(newest[1].content, "second");
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn timeline(&self, timeline: Timeline) -> Result<Vec<StoredMemory>> {
         let Timeline {
             filter,

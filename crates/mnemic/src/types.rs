@@ -145,6 +145,10 @@ pub struct Stored {
     pub id: String,
     /// When it was created.
     pub created_at: Timestamp,
+    /// In how many windows the model embedded the text ([`crate::Embedder::windows`]): 1 for one that it reads in one
+    /// go, more for a longer one, in whose one vector each window weighs only its share, so that several shorter
+    /// memories would tell more. 0 without a model.
+    pub windows: usize,
 }
 
 /// A memory as it is kept.
@@ -290,6 +294,16 @@ pub struct CompactReport {
     pub bytes_after: u64,
 }
 
+/// When a file was checked, and how it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LastCheck {
+    /// When.
+    pub at: Timestamp,
+    /// Whether nothing was found.
+    pub was_ok: bool,
+}
+
 /// Sizes and counts, from [`crate::Memory::health`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -312,6 +326,8 @@ pub struct Health {
     pub log_bytes: u64,
     /// Bytes of memory of this handle's index (0 before its second recall).
     pub index_bytes: u64,
+    /// The last check that this handle or a clone of it made; `None` where it made none.
+    pub last_check: Option<LastCheck>,
     /// Whether memories were deleted by [`crate::Memory::erase`], and bytes of them may be left in the file, as it did not
     /// come to its end: call it or [`crate::Memory::compact`] again.
     pub erasure_pending: bool,

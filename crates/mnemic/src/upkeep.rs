@@ -7,7 +7,10 @@ use mnemic_schema::{CheckReport, OpenOptions, SCHEMA_VERSION, Timestamp};
 
 use crate::embedding::model_of;
 use crate::memory::Memory;
-use crate::types::{BackupReport, CompactReport, Deleted, Health, RepairReport, RestoreReport};
+use crate::trace::event;
+use crate::types::{
+    BackupReport, CompactReport, Deleted, Health, LastCheck, RepairReport, RestoreReport,
+};
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
 
 impl Memory {
@@ -25,8 +28,22 @@ impl Memory {
     /// assert_eq!((report.memories, report.vectors), (1, 1));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn check(&self) -> Result<CheckReport> {
-        self.with_any(|store| Ok(store.check()?))
+        let report = self.with_any(|store| Ok(store.check()?))?;
+        self.note_check(LastCheck {
+            at: Timestamp::now(),
+            was_ok: report.is_ok(),
+        });
+        event!(
+            was_ok = report.is_ok(),
+            memories = report.memories,
+            "checked"
+        );
+        Ok(report)
     }
 
     /// Mends what [`Memory::check`] finds, and embeds the memories that have no vector (batch by batch, each committed,
@@ -36,6 +53,10 @@ impl Memory {
     /// # Errors
     /// `ReadOnly`, `Busy`, `Embedding`, `ModelMismatch` (this handle's model is not the one that made the vectors),
     /// `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn repair(&self) -> Result<RepairReport> {
         let file = self.with_writer("repairing", |store| Ok(store.repair(Timestamp::now())?))?;
         let vectors_added = match self.embedder() {
@@ -53,6 +74,10 @@ impl Memory {
     ///
     /// # Errors
     /// `Busy`, `Corrupt`, `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn health(&self) -> Result<Health> {
         let embedder: Option<EmbeddingModel> = self.embedder().map(|e| e.model().clone());
         self.with_reader(|store| {
@@ -78,6 +103,7 @@ impl Memory {
                     file_bytes,
                     log_bytes,
                     index_bytes: self.resident().bytes(),
+                    last_check: self.last_check(),
                     erasure_pending: snapshot.erasure_pending()?,
                 })
             })
@@ -91,6 +117,10 @@ impl Memory {
     /// # Errors
     /// `Io` where the target exists already or cannot be made, `InvalidInput` where its path names no file, `Corrupt`,
     /// `Storage`; no file is left then.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<BackupReport> {
         let to = to.as_ref();
         if to.as_os_str().is_empty() {
@@ -133,6 +163,10 @@ impl Memory {
     /// assert_eq!(Memory::open(report.kept.unwrap())?.health()?.memories, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<RestoreReport> {
         let restored = mnemic_schema::restore(from.as_ref(), to.as_ref(), OpenOptions::default())?;
         Ok(RestoreReport {
@@ -156,6 +190,10 @@ impl Memory {
     /// assert!(report.bytes_after < report.bytes_before / 2);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn compact(&self) -> Result<CompactReport> {
         let compacted = self.with_writer("compacting", |store| Ok(store.compact()?))?;
         Ok(CompactReport {
@@ -192,6 +230,10 @@ impl Memory {
     /// `Busy` where another handle reads an older state for longer than the busy timeout, so that the log must be kept for
     /// it: the memories are deleted then, and a later call of `erase` or `compact` completes it; or where the write lock
     /// could not be had, and nothing is changed. `ReadOnly`, `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn erase_all<I>(&self, ids: I) -> Result<Deleted>
     where
         I: IntoIterator,

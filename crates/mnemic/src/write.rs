@@ -1,11 +1,14 @@
 //! The verbs that write: store, update, replace, delete, prune. They embed first, then write in one transaction.
 
-use mnemic_embed::Embedder;
-use mnemic_schema::{Embedded, Filter, NewRow, RecordedModel, RowChange, Scope, Timestamp};
+use mnemic_embed::{Embedder, InputKind};
+use mnemic_schema::{
+    Embedded, Filter, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot, Timestamp,
+};
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
 use crate::filter::filter_verbs;
 use crate::memory::Memory;
+use crate::trace::event;
 use crate::types::{Deleted, MemoryUpdate, NewMemory, Pruned, Stored, StoredMemory};
 use crate::{Error, Result};
 
@@ -73,6 +76,10 @@ impl Memory {
     /// assert_eq!(memory.get(&stored[1].id)?.unwrap().content, "the spare key is with Anna");
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn store_all<I>(&self, memories: I) -> Result<Vec<Stored>>
     where
         I: IntoIterator,
@@ -86,6 +93,7 @@ impl Memory {
         if memories.is_empty() {
             return Ok(Vec::new());
         }
+        event!(memories = memories.len(), "storing");
         let rows: Vec<NewRow> = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
@@ -93,6 +101,7 @@ impl Memory {
         let texts: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
         self.with_model(|embedder| {
             let embeddings = embed_all(embedder, &texts)?;
+            let windows = windows(embedder, &texts)?;
             self.write(|transaction| {
                 rows.iter()
                     .enumerate()
@@ -100,6 +109,7 @@ impl Memory {
                         Ok(Stored {
                             id: transaction.insert(row, embeddings.get(i))?,
                             created_at: row.created_at,
+                            windows: windows.get(i).copied().unwrap_or_default(),
                         })
                     })
                     .collect()
@@ -121,10 +131,26 @@ impl Memory {
     /// assert_eq!(memory.recall("cactus")?[0].memory, changed);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
-        let change: MemoryUpdate = change.into();
+        self.update_within(&Scope::All, id, change.into())
+    }
+
+    /// As [`Memory::update`], of a memory of a scope; any other is not there.
+    pub(crate) fn update_within(
+        &self,
+        scope: &Scope,
+        id: &str,
+        change: MemoryUpdate,
+    ) -> Result<StoredMemory> {
         if change == MemoryUpdate::default() {
-            return self.get(id)?.ok_or_else(|| Error::not_found(id));
+            let found = self.get(id)?;
+            return found
+                .filter(|memory| scope.admits(memory.project.as_deref()))
+                .ok_or_else(|| Error::not_found(id));
         }
         if let Some(content) = &change.content {
             check_content(content)?;
@@ -140,6 +166,7 @@ impl Memory {
                 None => Embeddings::default(),
             };
             self.write(|transaction| {
+                row_within(transaction, scope, id)?;
                 transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
                 let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
                 Ok(row.into())
@@ -164,19 +191,34 @@ impl Memory {
     /// assert_eq!(memory.get(&new.id)?.unwrap().project.as_deref(), Some("gateway"));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
-        let with: NewMemory = with.into();
+        self.replace_within(&Scope::All, id, with.into())
+    }
+
+    /// As [`Memory::replace`], of a memory of a scope; any other is not there.
+    pub(crate) fn replace_within(
+        &self,
+        scope: &Scope,
+        id: &str,
+        with: NewMemory,
+    ) -> Result<Stored> {
         check_content(&with.content)?;
         let now = Timestamp::now();
         self.with_model(|embedder| {
             let embeddings = embed_all(embedder, &[&with.content])?;
+            let windows = windows(embedder, &[&with.content])?;
             self.write(|transaction| {
-                let old = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
+                let old = row_within(transaction, scope, id)?;
                 transaction.delete(id)?;
                 let row = new_row(with.clone(), Some(old.into()), now);
                 Ok(Stored {
                     id: transaction.insert(&row, embeddings.get(0))?,
                     created_at: row.created_at,
+                    windows: windows.first().copied().unwrap_or_default(),
                 })
             })
         })
@@ -194,7 +236,20 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Memory::delete`].
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn delete_all<I>(&self, ids: I) -> Result<Deleted>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.delete_within(&Scope::All, ids)
+    }
+
+    /// As [`Memory::delete_all`], of memories of a scope; others are missing.
+    pub(crate) fn delete_within<I>(&self, scope: &Scope, ids: I) -> Result<Deleted>
     where
         I: IntoIterator,
         I::Item: AsRef<str>,
@@ -203,10 +258,14 @@ impl Memory {
         self.write(|transaction| {
             let mut report = Deleted::default();
             for id in &ids {
-                if transaction.delete(id.as_ref())? {
+                let id = id.as_ref();
+                let within = transaction
+                    .project_of(id)?
+                    .is_some_and(|project| scope.admits(project.as_deref()));
+                if within && transaction.delete(id)? {
                     report.deleted += 1;
                 } else {
-                    report.missing.push(id.as_ref().to_owned());
+                    report.missing.push(id.to_owned());
                 }
             }
             Ok(report)
@@ -218,6 +277,10 @@ impl Memory {
     /// # Errors
     /// `InvalidInput` where no filter was given (no tags is none, and neither is the empty project name, which is more
     /// likely a variable that was never set); `ReadOnly`, `Busy`, `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn prune(&self, prune: Prune) -> Result<Pruned> {
         let Prune { filter, apply } = prune;
         if let Scope::Project(project) | Scope::ProjectAndGlobal(project) = &filter.scope
@@ -248,6 +311,15 @@ impl Memory {
             ids,
         })
     }
+}
+
+/// In how many windows the model embeds each text; nothing without a model.
+fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
+    let Some(embedder) = embedder else {
+        return Ok(Vec::new());
+    };
+    let windows = |text: &&str| Ok(embedder.windows(InputKind::Passage, text)?);
+    texts.iter().map(windows).collect()
 }
 
 /// The vectors of texts to store; a text without one is an error.
@@ -283,6 +355,13 @@ impl Embeddings {
         let (model, vector) = (self.model.as_ref()?, self.vectors.get(i)?.as_deref()?);
         Some(Embedded { model, vector })
     }
+}
+
+/// The memory with an id, of a scope.
+fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<MemoryRow> {
+    let row = snapshot.row(id)?;
+    row.filter(|row| scope.admits(row.project.as_deref()))
+        .ok_or_else(|| Error::not_found(id))
 }
 
 fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {

@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mnemic::{
-    Durability, EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, InputKind, Memory,
-    NewMemory, Preset, Progress, Prune, Recall, Scope, Timeline,
+    Durability, EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, Import, InputKind,
+    Memory, NewMemory, Preset, Progress, Prune, Recall, Scope, Timeline,
 };
 
 /// Kills in this run; a nightly run may ask for more.
@@ -503,4 +503,67 @@ fn no_kill_loses_or_halves_anything() {
             );
         }
     }
+}
+
+/// Memories in the import that is killed.
+const IMPORTED: u64 = 4_000;
+
+fn import(path: &Path, lines: &Path) {
+    let lines = BufReader::new(std::fs::File::open(lines).unwrap());
+    let report = open(path, Durability::Normal)
+        .import(Import::jsonl(lines))
+        .unwrap();
+    assert_eq!(report.added + report.unchanged, IMPORTED);
+}
+
+/// An import is killed at random points: all of it is there, or nothing, and to import again completes.
+#[test]
+fn a_killed_import_is_whole_or_none() {
+    if let Some(path) = std::env::var_os("MNEMIC_TEST_IMPORT") {
+        let path = Path::new(&path);
+        import(path, &path.with_file_name("lines.jsonl"));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let lines = folder.path().join("lines.jsonl");
+    let mut text = String::from("{\"type\":\"header\",\"format\":\"mnemic\",\"version\":1}\n");
+    for i in 0..IMPORTED {
+        text += &format!(
+            "{{\"type\":\"memory\",\"id\":\"i{i}\",\"content\":\"note {i}\",\"created_at\":\"2026-01-01\"}}\n"
+        );
+    }
+    std::fs::write(&lines, text).unwrap();
+    let begun = std::time::Instant::now();
+    import(&folder.path().join("whole.db"), &lines);
+    let whole = begun.elapsed();
+    let mut none = 0;
+    let rounds = kills().min(400) / 10;
+    for round in 0..rounds {
+        let path = folder.path().join(format!("{round}.db"));
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_killed_import_is_whole_or_none"])
+            .env("MNEMIC_TEST_IMPORT", &path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(whole * (round + 1) / rounds);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let memory = open(&path, Durability::Normal);
+        let report = memory.check().unwrap();
+        assert!(report.is_ok(), "round {round}: {report:?}");
+        assert!(
+            [0, IMPORTED].contains(&report.memories),
+            "round {round}: {report:?}"
+        );
+        assert_eq!(report.memories, report.vectors);
+        none += u32::from(report.memories == 0);
+        drop(memory);
+        import(&path, &lines);
+    }
+    println!("{rounds} kills, {none} of them before the commit");
+    assert!(
+        none > rounds / 4,
+        "the imports were whole before they were killed"
+    );
 }

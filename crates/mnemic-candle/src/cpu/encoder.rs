@@ -44,6 +44,8 @@ pub(crate) struct Parts {
     pub(crate) words: Vec<f32>,
     /// `[position][hidden]`, with the embedding of token type 0 added.
     pub(crate) positions: Vec<f32>,
+    /// `[hidden]`, the embedding of token type 1 less that of type 0; empty where the model has one type.
+    pub(crate) second_type: Vec<f32>,
     pub(crate) embedding_norm: LayerNorm,
     pub(crate) layers: Vec<Layer>,
     pub(crate) hidden: usize,
@@ -64,6 +66,28 @@ impl fmt::Debug for Encoder {
             .field("hidden", &self.0.hidden)
             .field("kernels", &self.0.kernels)
             .finish_non_exhaustive()
+    }
+}
+
+/// The token ids of one sequence, special tokens included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sequence<'a> {
+    pub(crate) tokens: &'a [u32],
+    /// How many of them, from the beginning, are of type 0; the rest is of type 1.
+    pub(crate) first: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// One text: every token is of type 0.
+    pub(crate) fn single(tokens: &'a [u32]) -> Self {
+        Self {
+            tokens,
+            first: tokens.len(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.tokens.len()
     }
 }
 
@@ -104,16 +128,16 @@ impl Encoder {
     /// (`[token][hidden]`) what the caller wants. Answers in the order of the sequences.
     pub(crate) fn run<R: Send>(
         &self,
-        sequences: &[&[u32]],
+        sequences: &[Sequence<'_>],
         read: impl Fn(&[f32]) -> R + Sync,
     ) -> Result<Vec<R>, BadSequence> {
         for sequence in sequences {
-            self.check(sequence)?;
+            self.check(sequence.tokens)?;
         }
         let threads = rayon::current_num_threads();
         let tiles = tiles(sequences, threads);
         if tiles.len() < threads {
-            let one = |tile: &[&[u32]]| self.tile(tile, threads, &read);
+            let one = |tile: &[Sequence<'_>]| self.tile(tile, threads, &read);
             return Ok(tiles.into_iter().flat_map(one).collect());
         }
         let results: Vec<Vec<R>> = tiles
@@ -145,7 +169,12 @@ impl Encoder {
         }
     }
 
-    fn tile<R>(&self, sequences: &[&[u32]], threads: usize, read: impl Fn(&[f32]) -> R) -> Vec<R> {
+    fn tile<R>(
+        &self,
+        sequences: &[Sequence<'_>],
+        threads: usize,
+        read: impl Fn(&[f32]) -> R,
+    ) -> Vec<R> {
         let hidden = self.0.hidden;
         let tokens: usize = sequences.iter().map(|s| s.len()).sum();
         let workers = if tokens < SERIAL_TOKENS { 1 } else { threads };
@@ -167,13 +196,18 @@ impl Encoder {
         results
     }
 
-    fn embed(&self, sequences: &[&[u32]], out: &mut Vec<f32>) {
+    fn embed(&self, sequences: &[Sequence<'_>], out: &mut Vec<f32>) {
         let hidden = self.0.hidden;
         for sequence in sequences {
+            let second = out.len() + sequence.first * hidden;
             let positions = self.0.positions.chunks_exact(hidden);
-            for (token, position) in sequence.iter().zip(positions) {
+            for (token, position) in sequence.tokens.iter().zip(positions) {
                 let word = &self.0.words[*token as usize * hidden..][..hidden];
                 out.extend(word.iter().zip(position).map(|(w, p)| w + p));
+            }
+            for row in out[second..].chunks_exact_mut(hidden) {
+                let types = row.iter_mut().zip(&self.0.second_type);
+                types.for_each(|(x, t)| *x += t);
             }
         }
         self.normalize(out, &self.0.embedding_norm);
@@ -188,7 +222,13 @@ impl Encoder {
         });
     }
 
-    fn attention(&self, layer: &Layer, sequences: &[&[u32]], tile: &mut Tile, workers: usize) {
+    fn attention(
+        &self,
+        layer: &Layer,
+        sequences: &[Sequence<'_>],
+        tile: &mut Tile,
+        workers: usize,
+    ) {
         let Parts {
             hidden,
             heads,
@@ -283,7 +323,7 @@ impl Encoder {
 }
 
 /// Cuts sequences, in order, in tiles of whole sequences and about equal token counts.
-fn tiles<'a, 'b>(sequences: &'a [&'b [u32]], threads: usize) -> Vec<&'a [&'b [u32]]> {
+fn tiles<'a, 'b>(sequences: &'a [Sequence<'b>], threads: usize) -> Vec<&'a [Sequence<'b>]> {
     let total: usize = sequences.iter().map(|s| s.len()).sum();
     let count = total
         .div_ceil(TILE)

@@ -19,7 +19,7 @@ mod pack;
 mod product;
 mod simd;
 
-pub(crate) use encoder::{Encoder, Layer, LayerNorm, Parts};
+pub(crate) use encoder::{Encoder, Layer, LayerNorm, Parts, Sequence};
 pub(crate) use math::Activation;
 pub(crate) use pack::PackedMatrix;
 pub use simd::Instructions;

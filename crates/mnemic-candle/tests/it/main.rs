@@ -1,4 +1,4 @@
-//! The embedder against reference vectors, damaged folders, and a hub on loopback.
+//! Embedder and reranker against reference vectors, damaged folders, and a hub on loopback.
 
 // Helpers of tests may do what tests may.
 #![allow(
@@ -15,5 +15,6 @@ mod folders;
 #[cfg(all(feature = "hub", unix))]
 mod hub;
 mod minilm;
+mod reranker;
 mod support;
 mod tiny;

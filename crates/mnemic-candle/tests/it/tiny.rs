@@ -127,6 +127,8 @@ fn nothing_is_cut_silently() {
     let longer = "memory ".repeat(60);
     assert_eq!(embedder.windows(InputKind::Passage, &longer).unwrap(), 3);
     assert_eq!(embedder.windows(InputKind::Passage, " ").unwrap(), 0);
+    let dynamic: std::sync::Arc<dyn Embedder> = std::sync::Arc::new(embedder.clone());
+    assert_eq!(dynamic.windows(InputKind::Passage, &longer).unwrap(), 3);
     // The tail counts: another last word is another vector.
     let tails = ["agent", "deploy"].map(|tail| format!("{longer}{tail}"));
     let vectors = embed(&embedder, &[&tails[0], &tails[1]]);

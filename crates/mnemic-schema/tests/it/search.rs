@@ -1,4 +1,4 @@
-use mnemic_schema::{Filter, NewRow, SchemaError, Scope, Store, query_words};
+use mnemic_schema::{Filter, NewRow, SchemaError, Scope, Store, Token, Tokenizer, query_words};
 
 use crate::{axis, put, row, store, time};
 
@@ -9,11 +9,15 @@ pub(crate) fn found(store: &mut Store, text: &str) -> usize {
 
 fn words(store: &mut Store, text: &str, filter: &Filter) -> Vec<i64> {
     let mut seqs = Vec::new();
+    let tokens = Tokenizer::new()
+        .unwrap()
+        .tokens(&query_words(text))
+        .unwrap();
     store
         .read(|s| {
-            for word in query_words(text) {
-                s.word_matches(&word, filter, |seq, bm25| {
-                    assert!(bm25 < 0.0 && bm25.is_finite(), "{bm25}");
+            for token in &tokens {
+                s.occurrences(token, filter, |seq, count| {
+                    assert!(count > 0);
                     seqs.push(seq);
                 })?;
             }
@@ -197,23 +201,30 @@ fn rarer_words_and_denser_texts_score_better() {
     for i in 0..10 {
         put(&mut store, &row(&format!("other item {i}")), None).unwrap();
     }
-    let mut scores = Vec::new();
-    let word = query_words("zebra").remove(0);
-    assert_eq!(
-        store
-            .read(|s| s.word_frequency(&word, &Scope::All))
-            .unwrap(),
-        2
-    );
+    let token = token("zebra");
+    let mut found = Vec::new();
     store
         .read(|s| {
-            s.word_matches(&word, &Filter::default(), |seq, bm25| {
-                scores.push((seq, bm25))
+            s.occurrences(&token, &Filter::default(), |seq, count| {
+                found.push((seq, count))
             })
         })
         .unwrap();
-    assert_eq!(scores.len(), 2);
-    assert!(scores[0].1 < scores[1].1 && scores[1].1 < 0.0, "{scores:?}");
+    assert_eq!(found, [(1, 3), (2, 1)]);
+    let lengths = store.read(|s| s.lengths(&[1, 2, 3, 99])).unwrap();
+    assert_eq!(lengths, [4, 121, 3, 0]);
+    let all = store.read(|s| s.scope_lengths(&Scope::All)).unwrap();
+    assert_eq!(all, (12, 4 + 121 + 10 * 3));
+}
+
+/// The only token of a word.
+fn token(word: &str) -> Token {
+    let mut tokens = Tokenizer::new()
+        .unwrap()
+        .tokens(&query_words(word))
+        .unwrap();
+    assert_eq!(tokens.len(), 1, "{word}");
+    tokens.remove(0)
 }
 
 /// Every letter and digit of Unicode, stored alone and within a word, is found by itself. (Of the long uniform
@@ -234,6 +245,7 @@ fn every_letter_is_found_by_itself() {
             Ok::<_, SchemaError>(())
         })
         .unwrap();
+    let mut tokenizer = Tokenizer::new().unwrap();
     let lost: Vec<String> = store
         .read(|s| {
             let mut lost = Vec::new();
@@ -242,15 +254,8 @@ fn every_letter_is_found_by_itself() {
                 let within = (seq % 7 == 0).then(|| format!("x{c}y"));
                 for text in [Some(c.to_string()), within].into_iter().flatten() {
                     let mut found = false;
-                    for word in query_words(&text) {
-                        s.word_matches(
-                            &word,
-                            &Filter {
-                                ids: None,
-                                ..Filter::default()
-                            },
-                            |hit, _| found |= hit == seq,
-                        )?;
+                    for token in tokenizer.tokens(&query_words(&text))? {
+                        s.occurrences(&token, &Filter::default(), |hit, _| found |= hit == seq)?;
                     }
                     if !found && !query_words(&text).is_empty() {
                         lost.push(format!("{:x} in {text}", *c as u32));

@@ -297,9 +297,14 @@ fn everything(store: &mut Store) -> (Vec<String>, Vec<(i64, f64)>, usize) {
 
 fn found_exactly(store: &mut Store, word: &str, seq: i64) -> usize {
     let mut hits = Vec::new();
-    let word = mnemic_schema::query_words(word).remove(0);
+    let words = mnemic_schema::query_words(word);
+    let token = mnemic_schema::Tokenizer::new()
+        .unwrap()
+        .tokens(&words)
+        .unwrap()
+        .remove(0);
     store
-        .read(|s| s.word_matches(&word, &Filter::default(), |seq, _| hits.push(seq)))
+        .read(|s| s.occurrences(&token, &Filter::default(), |seq, _| hits.push(seq)))
         .unwrap();
     assert_eq!(hits, [seq]);
     hits.len()
@@ -354,4 +359,33 @@ fn listings_are_ordered_by_instant_then_by_arrival() {
         listed(&mut store, Order::OldestFirst, Some(0)),
         Vec::<String>::new()
     );
+}
+
+#[test]
+fn a_note_is_kept_beside_what_the_file_says_of_itself() {
+    let mut store = store();
+    let note = |store: &mut Store, name: &str| store.read(|s| s.note(name)).unwrap();
+    assert_eq!(note(&mut store, "space"), None);
+    store
+        .write(|t| {
+            t.set_note("space", "first")?;
+            t.set_note("space", "second\n夜景 \0")?;
+            t.set_note("", "empty name")
+        })
+        .unwrap();
+    assert_eq!(note(&mut store, "space").unwrap(), "second\n夜景 \0");
+    assert_eq!(note(&mut store, "").unwrap(), "empty name");
+    // A name of the file's own is another key: no model was recorded by it.
+    assert_eq!(store.read(|s| s.recorded_model()).unwrap(), None);
+    assert_eq!(note(&mut store, "index_text_version"), None);
+    // What is rolled back was never noted.
+    let refused = store.write(|t| {
+        t.set_note("space", "third")?;
+        t.set_note("bad", "x")?;
+        Err::<(), _>(SchemaError::NotFound { id: "x".into() })
+    });
+    assert!(refused.is_err());
+    assert_eq!(note(&mut store, "space").unwrap(), "second\n夜景 \0");
+    assert_eq!(note(&mut store, "bad"), None);
+    assert!(store.check().unwrap().is_ok());
 }

@@ -10,7 +10,8 @@ use crate::types::StoredMemory;
 pub struct Hit {
     /// The memory.
     pub memory: StoredMemory,
-    /// How well it fits, newness included; higher is better. Its range is the preset's.
+    /// How well it fits, newness included; higher is better. Its range is the preset's, or [0, 1] where a reranker read
+    /// it.
     pub score: f64,
     /// How well it fits, newness left out.
     pub relevance: f64,
@@ -39,6 +40,8 @@ pub struct Signals {
     pub recency: f64,
     /// The age in days; negative where the memory is dated in the future.
     pub age_days: f64,
+    /// The reranker's score, in [0, 1]; `None` where none read it ([`crate::Recall::rerank`]).
+    pub rerank: Option<f64>,
 }
 
 impl fmt::Display for Signals {
@@ -69,6 +72,10 @@ impl fmt::Display for Signals {
             f,
             " · newness {:.2} ({:.0} days)",
             self.recency, self.age_days
-        )
+        )?;
+        match self.rerank {
+            Some(score) => write!(f, " · reranker {score:.2}"),
+            None => Ok(()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mnemic_rank::{bm25, rekal, vector};
-use mnemic_schema::QueryWord;
+use mnemic_schema::Token;
 
 use crate::Result;
 use crate::recall::hit::Signals;
@@ -46,26 +46,24 @@ impl WordLeg {
     /// Searches word by word, so that each word's part is known; every match is seen, the best `k` are candidates.
     pub(crate) fn search(
         source: &Source<'_>,
-        words: &[QueryWord],
+        words: &[Token],
         formula: Formula,
         weight: f64,
         k: usize,
     ) -> Result<Self> {
-        let documents = source.documents()?;
+        let collection = source.collection()?;
         let mut evidence: Vec<(i64, Evidence)> = Vec::new();
         let mut total_idf = 0.0;
-        let mut matches: Vec<(i64, f64)> = Vec::new();
         for word in words {
-            matches.clear();
-            let hits = source.word(word, |seq, fts5_bm25| matches.push((seq, fts5_bm25)))?;
-            // How rare the word is, is known once its matches are counted: in the scope; FTS5 counted in the file.
-            let idf = bm25::smoothed_idf(documents.scope, hits.scope);
-            let fts5_idf = bm25::fts5_idf(documents.file, hits.file);
+            let (found, hits) = source.word(word)?;
+            let idf = bm25::smoothed_idf(collection.documents, hits);
+            let fts5_idf = bm25::fts5_idf(collection.documents, hits);
             total_idf += idf;
-            let found = matches.iter().map(|(seq, fts5_bm25)| {
-                let bm25 = bm25::from_fts5(*fts5_bm25);
-                let signal = bm25::word_evidence(idf, bm25 / fts5_idf);
-                (*seq, Evidence { bm25, signal })
+            let found = found.iter().map(|found| {
+                let part = bm25::term_part(found.count, found.length, collection.average_length);
+                let bm25 = fts5_idf * part;
+                let signal = bm25::word_evidence(idf, part);
+                (found.seq, Evidence { bm25, signal })
             });
             evidence = merged(evidence, found);
         }

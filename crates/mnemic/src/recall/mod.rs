@@ -1,16 +1,21 @@
-//! Recall: embed the question, search each leg on one snapshot, unite and complete, fuse, cut.
+//! Recall: embed the question, search each leg on one snapshot, unite and complete, fuse, cut. With a reranker, the cut
+//! comes after the snapshot is closed, and the best have been scored once more.
 
+pub(crate) mod budget;
+pub(crate) mod explain;
 pub(crate) mod hit;
 mod leg;
 pub(crate) mod preset;
 pub(crate) mod request;
+mod rerank;
 mod source;
+mod watch;
 
 use std::collections::HashMap;
 
 use mnemic_embed::Embedder;
 use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
-use mnemic_schema::{Filter, QueryWord, RowKey, Snapshot, Timestamp, query_words};
+use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
 use crate::embedding;
@@ -20,6 +25,8 @@ use crate::recall::leg::{Leg, VectorLeg, WordLeg};
 use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
 use crate::recall::source::Source;
+use crate::recall::watch::{Scene, Unwatched, Watch};
+use crate::trace::event;
 
 /// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (docs/scoring.md).
 const CANDIDATES_PER_HIT: usize = 3;
@@ -39,8 +46,9 @@ impl Memory {
     /// 16 KiB count. Where the file has no vectors, or this handle no model, words alone decide.
     ///
     /// # Errors
-    /// `Embedding` where the question could not be embedded; `ModelMismatch` where the file's vectors live in another
-    /// space than this handle's model; `Busy`, `Corrupt`, `Storage`.
+    /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
+    /// vectors live in another space than this handle's model; `NotCalibrated` and `InvalidInput` as
+    /// [`Recall::min_percentile`] says; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -52,48 +60,108 @@ impl Memory {
     /// println!("{:.2}  {}", hits[0].score, hits[0].signals);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
         let recall: Recall = recall.into();
-        self.with_model(|embedder| self.recall_by(&recall, embedder))
-    }
-
-    /// Recall by a model, or by words alone.
-    fn recall_by(&self, recall: &Recall, embedder: Option<&dyn Embedder>) -> Result<Vec<Hit>> {
-        let words = query_words(&recall.query);
-        if words.is_empty() || recall.limit == 0 {
+        if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
+        self.watched(&recall, &mut Unwatched)
+    }
+
+    /// Recalls, stage by stage; `watch` sees what each stage left.
+    fn watched(&self, recall: &Recall, watch: &mut dyn Watch) -> Result<Vec<Hit>> {
+        self.with_model(|embedder| self.watched_by(embedder, recall, watch))
+    }
+
+    /// Recalls by a model, or by words alone.
+    fn watched_by(
+        &self,
+        embedder: Option<&dyn Embedder>,
+        recall: &Recall,
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Hit>> {
+        let words = query_words(&recall.query);
         // Before the snapshot, so that a slow model keeps nothing open.
         let vector = match embedder {
-            Some(embedder) if recall.preset.vector_weight > 0.0 => {
+            Some(embedder) if recall.preset.vector_weight > 0.0 && !words.is_empty() => {
                 embedding::query(embedder, beginning(&recall.query))?
             }
             _ => None,
         };
+        let words = self.tokens(&words)?;
         let now = recall.now.unwrap_or_else(Timestamp::now);
+        let depth = self.rerank_depth(recall);
         let mut attempts = 0;
-        self.read(|snapshot| {
+        let best = self.read(|snapshot| {
             attempts += 1;
             if attempts > 1 {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
             }
-            let vector = match (embedder, &vector) {
-                (Some(embedder), Some(vector)) if space_of(snapshot, embedder)? => {
-                    Some(vector.clone())
-                }
-                _ => None,
-            };
+            let has_vectors = can_compare(embedder, snapshot, &recall.preset)?;
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
-            let mut legs = search(&source, recall, &words, vector)?;
-            let mut scored = score(snapshot, &source, &recall.preset, &mut legs, now)?;
-            scored.retain(|hit| recall.floors.admits(hit.score, hit.relevance));
+            let scene = Scene {
+                snapshot,
+                source: &source,
+                recall,
+                words: &words,
+                vector: vector.as_deref().filter(|_| has_vectors),
+                has_vectors,
+                depth,
+                now,
+            };
+            let mut scored = scene.scored(recall.limit)?;
+            event!(
+                candidates = scored.len(),
+                by_index = source.has_index(),
+                by_vectors = has_vectors,
+                "searched"
+            );
+            watch.scored(&scene, &scored)?;
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
-            scored.truncate(recall.limit);
+            let calibrated = self.calibrated_floor(snapshot, recall)?;
+            if let Some((floor, percent)) = calibrated {
+                scored.retain(|hit| hit.relevance >= floor);
+                watch.above_percentile(floor, percent, &scored);
+            }
+            // The floors that were asked for are held against what a hit is returned with: of those that are to be
+            // reranked that is not known yet.
+            let rest = scored.split_off(depth.min(scored.len()));
+            let admitted = rest
+                .into_iter()
+                .filter(|hit| recall.floors.admits(hit.score, hit.relevance));
+            scored.extend(admitted);
+            watch.above_floors(&recall.floors, &scored);
+            watch.ordered(&scored);
+            scored.truncate(recall.limit.saturating_add(depth));
             hits(snapshot, &recall.filter, scored)
-        })
+        })?;
+        // After the snapshot: a slow reranker or counter keeps nothing open.
+        let hits = self.rerank(recall, best, depth, watch)?;
+        let hits = match &recall.budget {
+            Some(budget) => budget.pack(hits, watch),
+            None => hits,
+        };
+        event!(hits = hits.len(), "recalled");
+        Ok(hits)
+    }
+}
+
+/// Whether the vector leg can answer: it has a weight, the handle a model, and the file vectors of its space.
+pub(crate) fn can_compare(
+    embedder: Option<&dyn Embedder>,
+    snapshot: &Snapshot<'_>,
+    preset: &Preset,
+) -> Result<bool> {
+    match embedder {
+        Some(embedder) if preset.vector_weight > 0.0 => space_of(snapshot, embedder),
+        _ => Ok(false),
     }
 }
 
@@ -106,7 +174,7 @@ fn beginning(query: &str) -> &str {
 
 /// A candidate with its score, before its text is read.
 #[derive(Debug)]
-struct Scored {
+pub(crate) struct Scored {
     row: RowKey,
     score: f64,
     relevance: f64,
@@ -123,18 +191,35 @@ impl Scored {
     }
 }
 
-/// The legs that have a weight and something to search by.
+impl Scene<'_> {
+    /// All candidates for a limit of so many, scored, in no order.
+    fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
+        let k = candidates_for(limit.max(self.depth));
+        let vector = self.vector.map(<[f32]>::to_vec);
+        let mut legs = search(self.source, &self.recall.preset, self.words, vector, k)?;
+        score(
+            self.snapshot,
+            self.source,
+            &self.recall.preset,
+            &mut legs,
+            self.now,
+        )
+    }
+}
+
+/// How many candidates each leg gives for a limit.
+fn candidates_for(limit: usize) -> usize {
+    limit.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES)
+}
+
+/// The legs that have a weight and something to search by; the `k` best of each are candidates.
 fn search(
     source: &Source<'_>,
-    recall: &Recall,
-    words: &[QueryWord],
+    preset: &Preset,
+    words: &[Token],
     vector: Option<Vec<f32>>,
+    k: usize,
 ) -> Result<Vec<Box<dyn Leg>>> {
-    let preset = &recall.preset;
-    let k = recall
-        .limit
-        .saturating_mul(CANDIDATES_PER_HIT)
-        .max(MIN_CANDIDATES);
     let mut legs: Vec<Box<dyn Leg>> = Vec::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(

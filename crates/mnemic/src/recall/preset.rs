@@ -93,6 +93,20 @@ impl Preset {
         self
     }
 
+    /// What the relevance depends on: presets of one name give the same relevance, and another name another.
+    pub(crate) fn relevance_name(&self) -> String {
+        let formula = match self.formula {
+            Formula::Convex => "mean",
+            Formula::Rekal => "rekal",
+            Formula::ReciprocalRank => "reciprocal rank",
+        };
+        // Only the ratio of the weights matters to a mean.
+        let (word, vector) = (self.word_weight, self.vector_weight);
+        let total = word + vector;
+        let share = if total > 0.0 { vector / total } else { 0.0 };
+        format!("{formula}, vectors {share:.4}")
+    }
+
     /// Another share of newness (0 to 1; 0 leaves it to order what is equal otherwise) and another half-life in days. It
     /// orders candidates, which words and vectors choose: what has nothing to do with a question is listed by
     /// [`crate::Memory::timeline`].

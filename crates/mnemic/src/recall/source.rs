@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use mnemic_rank::TopK;
 use mnemic_rank::vector::cosine_from_distance;
-use mnemic_schema::{Filter, QueryWord, Scope, Snapshot};
+use mnemic_schema::{Filter, Snapshot, Token};
 
 use crate::Result;
 use crate::resident::{Loaded, Selection};
@@ -16,12 +16,23 @@ const MOST_LOOKED_UP: usize = 2_000;
 /// Neighbours beyond the wanted ones that the file is asked for, so that equal ones are cut by our rule and not by its.
 const SPARE: usize = 40;
 
-/// How many memories: of the whole file, by which FTS5 counts, and of the scope alone, by which we do: a scope is
-/// searched as if it were a file of its own (but for the average length of a text, which is FTS5's and the file's).
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub(crate) file: u64,
-    pub(crate) scope: u64,
+/// What a memory is one of: all memories of the scope, whatever else the filter asks for. So a scope is searched as if it
+/// were a file of its own, and nothing of other projects shows in its scores.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Collection {
+    pub(crate) documents: u64,
+    /// In tokens.
+    pub(crate) average_length: f64,
+}
+
+/// A word found in a memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Occurrence {
+    pub(crate) seq: i64,
+    /// How often.
+    pub(crate) count: u32,
+    /// Tokens of the memory.
+    pub(crate) length: u32,
 }
 
 /// One state of the memory, seen through a filter.
@@ -49,51 +60,60 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// How many memories there are, whatever else the filter asks for.
-    pub(crate) fn documents(&self) -> Result<Counts> {
-        if let Some((loaded, _)) = &self.resident {
-            return Ok(Counts {
-                file: loaded.live() as u64,
-                scope: loaded.scope_count(&self.filter.scope) as u64,
-            });
-        }
-        let file = self.snapshot.memory_count()?;
-        let scope = match &self.filter.scope {
-            Scope::All => file,
-            scope => self.snapshot.scope_count(scope)?,
-        };
-        Ok(Counts { file, scope })
+    /// Whether the resident index answers.
+    pub(crate) fn has_index(&self) -> bool {
+        self.resident.is_some()
     }
 
-    /// Visits the memories that hold a word and pass the filter, with FTS5's bm25 for the word; answers how many hold it,
-    /// whatever else the filter asks for.
-    pub(crate) fn word(&self, word: &QueryWord, mut visit: impl FnMut(i64, f64)) -> Result<Counts> {
+    /// The memories of the scope.
+    pub(crate) fn collection(&self) -> Result<Collection> {
         let scope = &self.filter.scope;
-        let mut counts = Counts::default();
+        let (documents, tokens) = match &self.resident {
+            Some((loaded, _)) => loaded.scope_lengths(scope),
+            None => self.snapshot.scope_lengths(scope)?,
+        };
+        Ok(Collection {
+            documents,
+            average_length: tokens as f64 / documents.max(1) as f64,
+        })
+    }
+
+    /// The memories that hold a word and pass the filter, by ascending key; and how many of the scope hold it, whatever
+    /// else the filter asks for.
+    pub(crate) fn word(&self, token: &Token) -> Result<(Vec<Occurrence>, u64)> {
+        let mut found = Vec::new();
+        let mut in_scope = 0;
         if let Some((loaded, selection)) = &self.resident {
             let everything = Filter::default();
-            self.snapshot.word_matches(word, &everything, |seq, bm25| {
-                let (in_scope, admitted) = loaded.admits(selection, seq);
-                counts.file += 1;
-                counts.scope += u64::from(in_scope);
-                if admitted {
-                    visit(seq, bm25);
-                }
+            self.snapshot
+                .occurrences(token, &everything, |seq, count| {
+                    let Some(place) = loaded.place(selection, seq) else {
+                        return;
+                    };
+                    in_scope += 1;
+                    if place.admitted {
+                        let length = place.length;
+                        found.push(Occurrence { seq, count, length });
+                    }
+                })?;
+            return Ok((found, in_scope));
+        }
+        self.snapshot
+            .occurrences(token, self.filter, |seq, count| {
+                let length = 0;
+                found.push(Occurrence { seq, count, length });
             })?;
-            return Ok(counts);
+        let seqs: Vec<i64> = found.iter().map(|occurrence| occurrence.seq).collect();
+        for (occurrence, length) in found.iter_mut().zip(self.snapshot.lengths(&seqs)?) {
+            occurrence.length = length;
         }
-        self.snapshot.word_matches(word, self.filter, |seq, bm25| {
-            counts.scope += 1;
-            visit(seq, bm25);
-        })?;
-        counts.file = match scope {
-            Scope::All if self.filter.is_scope_alone() => counts.scope,
-            _ => self.snapshot.word_frequency(word, &Scope::All)?,
-        };
-        if !self.filter.is_scope_alone() {
-            counts.scope = self.snapshot.word_frequency(word, scope)?;
+        if self.filter.is_scope_alone() {
+            return Ok((found, seqs.len() as u64));
         }
-        Ok(counts)
+        let scope = Filter::from(self.filter.scope.clone());
+        self.snapshot
+            .occurrences(token, &scope, |_, _| in_scope += 1)?;
+        Ok((found, in_scope))
     }
 
     /// The `k` memories nearest to a vector that pass the filter, and some more, with their exact cosines.

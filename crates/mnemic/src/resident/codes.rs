@@ -187,7 +187,7 @@ impl<A: Fn(usize) -> bool, F: FnMut(usize, Estimate) -> f32> Products for Scan<'
         let blocks = nibbles::blocks(self.codes.dims).max(1);
         let rows = self.codes.high.chunks_exact(blocks).zip(&self.codes.scales);
         for (position, (high, scales)) in rows.enumerate() {
-            if scales.whole > 0.0 && (self.admits)(position) {
+            if (self.admits)(position) && scales.whole > 0.0 {
                 let product = product(high, &query.numbers) - query.offset;
                 let value = product as f32 * scales.coarse * query.scale;
                 let estimate = Estimate {

@@ -19,6 +19,7 @@ use crate::Result;
 use crate::resident::codes::{Codes, Estimate};
 use crate::resident::rows::Rows;
 pub(crate) use crate::resident::rows::Selection;
+use crate::trace::event;
 
 /// The index of one handle and its clones.
 #[derive(Debug)]
@@ -39,6 +40,15 @@ pub(crate) struct Loaded {
     model: Option<RecordedModel>,
     rows: Rows,
     codes: Codes,
+}
+
+/// A memory of a scope.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Whether it passes the rest of the filter too.
+    pub(crate) admitted: bool,
+    /// In tokens.
+    pub(crate) length: u32,
 }
 
 /// The index, for as long as it is read.
@@ -145,6 +155,7 @@ impl Resident {
             return Ok(false);
         }
         let whole = Loaded::whole(snapshot, state, model)?;
+        event!(memories = whole.rows.len(), "index loaded");
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Some(whole);
         Ok(true)
     }
@@ -223,25 +234,22 @@ impl Loaded {
         Ok(())
     }
 
-    /// Memories in the file.
-    pub(crate) fn live(&self) -> usize {
-        self.rows.live()
-    }
-
     /// The memories that pass a filter.
     pub(crate) fn select(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Selection<'_>> {
         self.rows.select(snapshot, filter)
     }
 
-    /// Memories of a scope.
-    pub(crate) fn scope_count(&self, scope: &Scope) -> usize {
-        self.rows.scope_count(scope)
+    /// How many memories a scope has, and how many tokens they have together.
+    pub(crate) fn scope_lengths(&self, scope: &Scope) -> (u64, u64) {
+        self.rows.scope_lengths(scope)
     }
 
-    /// Whether a memory is in the scope of a selection, and whether it passes it.
-    pub(crate) fn admits(&self, selection: &Selection<'_>, seq: i64) -> (bool, bool) {
-        self.rows.position(seq).map_or((false, false), |position| {
-            (selection.in_scope(position), selection.admits(position))
+    /// A memory as a selection sees it; `None` where it is not in the scope.
+    pub(crate) fn place(&self, selection: &Selection<'_>, seq: i64) -> Option<Place> {
+        let position = self.rows.position(seq)?;
+        selection.in_scope(position).then(|| Place {
+            admitted: selection.admits(position),
+            length: self.rows.length(position),
         })
     }
 

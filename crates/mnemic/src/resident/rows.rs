@@ -1,6 +1,7 @@
 //! What the resident index knows of each memory beside its vector: enough to apply a filter without asking the file.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemic_schema::{Filter, IndexRow, Scope, Snapshot, Timestamp};
 
@@ -14,17 +15,33 @@ pub(crate) struct Rows {
     projects: Vec<u32>,
     created: Vec<i64>,
     names: HashMap<String, u32>,
-    /// Memories of each project by its number, the global ones first.
-    counts: Vec<usize>,
+    /// In tokens.
+    lengths: Vec<u32>,
+    /// Of each project by its number, the global ones first.
+    totals: Vec<Totals>,
     dead: usize,
+    /// Which positions have a tag, for tags that were asked for in this state: reading them from the file takes as long as
+    /// everything else where many memories have the tag.
+    tagged: Mutex<HashMap<String, Arc<Bits>>>,
+}
+
+/// Tags remembered at most.
+const MOST_TAGS: usize = 16;
+
+/// What the memories of a project come to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    memories: u64,
+    tokens: u64,
 }
 
 const GLOBAL: u32 = 0;
 const DEAD: u32 = u32::MAX;
 
 impl Rows {
-    /// Bytes of memory for one row, its place in the lists included; a project's name is kept once.
-    pub(crate) const BYTES_EACH: usize = size_of::<i64>() + size_of::<u32>() + size_of::<i64>();
+    /// Bytes of memory for one row, its place in the lists included, and its bits; a project's name is kept once.
+    pub(crate) const BYTES_EACH: usize =
+        2 * size_of::<i64>() + 2 * size_of::<u32>() + MOST_TAGS / 8;
 
     /// Positions, those of memories that are gone included.
     pub(crate) fn len(&self) -> usize {
@@ -49,10 +66,18 @@ impl Rows {
         self.created.get(position).copied()
     }
 
+    pub(crate) fn length(&self, position: usize) -> u32 {
+        self.lengths.get(position).copied().unwrap_or(0)
+    }
+
     pub(crate) fn position(&self, seq: i64) -> Option<usize> {
-        // Keys are dense but for deletions: the guess is right where nothing before was deleted.
-        let first = self.seqs.first()?;
+        // Keys are dense but for deletions: where none is missing there is nothing to look up.
+        let (first, last) = (self.seqs.first()?, self.seqs.last()?);
         let guess = usize::try_from(seq.checked_sub(*first)?).ok()?;
+        let span = usize::try_from(last.checked_sub(*first)?).ok()?;
+        if span + 1 == self.seqs.len() {
+            return (guess <= span).then_some(guess);
+        }
         if self.seqs.get(guess) == Some(&seq) {
             return Some(guess);
         }
@@ -61,61 +86,83 @@ impl Rows {
 
     /// Adds a row after all others.
     pub(crate) fn push(&mut self, row: &IndexRow) {
+        self.forget_tags();
         let project = self.number(row.project.as_deref());
-        self.count(project, 1);
+        self.count(project, row.length, true);
         self.seqs.push(row.seq);
+        self.lengths.push(row.length);
         self.projects.push(project);
         self.created.push(row.created_at.as_micros());
     }
 
     /// Replaces what is known of a row; `None` where it is gone.
     pub(crate) fn set(&mut self, position: usize, row: Option<&IndexRow>) {
+        self.forget_tags();
         let number = row.map_or(DEAD, |row| self.number(row.project.as_deref()));
-        let slot = self
-            .projects
-            .get_mut(position)
-            .zip(self.created.get_mut(position));
-        if let Some((project, created)) = slot {
-            if *project != DEAD && number == DEAD {
-                self.dead += 1;
-            } else if *project == DEAD && number != DEAD {
-                self.dead -= 1;
-            }
-            let before = std::mem::replace(project, number);
-            if let Some(row) = row {
-                *created = row.created_at.as_micros();
-            }
-            self.count(before, -1);
-            self.count(number, 1);
+        let (Some(project), Some(created), Some(length)) = (
+            self.projects.get_mut(position),
+            self.created.get_mut(position),
+            self.lengths.get_mut(position),
+        ) else {
+            return;
+        };
+        if *project != DEAD && number == DEAD {
+            self.dead += 1;
+        } else if *project == DEAD && number != DEAD {
+            self.dead -= 1;
         }
+        let before = (*project, *length);
+        *project = number;
+        if let Some(row) = row {
+            *created = row.created_at.as_micros();
+            *length = row.length;
+        }
+        let (now, length) = (number, *length);
+        self.count(before.0, before.1, false);
+        self.count(now, length, true);
     }
 
-    /// Counts memories of a project, by its number, in or out.
-    fn count(&mut self, number: u32, change: isize) {
-        let place = usize::try_from(number).unwrap_or(usize::MAX);
+    /// Counts a memory of a project, by its number, in or out.
+    fn count(&mut self, number: u32, length: u32, enters: bool) {
         if number == DEAD {
             return;
         }
-        if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        if place >= self.totals.len() {
+            self.totals.resize(place + 1, Totals::default());
         }
-        if let Some(count) = self.counts.get_mut(place) {
-            *count = count.saturating_add_signed(change);
+        if let Some(totals) = self.totals.get_mut(place) {
+            let length = u64::from(length);
+            if enters {
+                totals.memories += 1;
+                totals.tokens += length;
+            } else {
+                totals.memories = totals.memories.saturating_sub(1);
+                totals.tokens = totals.tokens.saturating_sub(length);
+            }
         }
     }
 
-    /// Memories of a scope.
-    pub(crate) fn scope_count(&self, scope: &Scope) -> usize {
+    /// How many memories a scope has, and how many tokens they have together.
+    pub(crate) fn scope_lengths(&self, scope: &Scope) -> (u64, u64) {
         let of = |number: u32| {
             let place = usize::try_from(number).unwrap_or(usize::MAX);
-            self.counts.get(place).copied().unwrap_or(0)
+            let totals = self.totals.get(place).copied().unwrap_or_default();
+            (totals.memories, totals.tokens)
         };
-        let project = |project: &String| self.names.get(project).map_or(0, |number| of(*number));
+        let project = |name: &String| self.names.get(name).map_or((0, 0), |number| of(*number));
+        let sum = |(a, x): (u64, u64), (b, y): (u64, u64)| (a + b, x + y);
         match scope {
             Scope::Global => of(GLOBAL),
             Scope::Project(name) => project(name),
-            Scope::ProjectAndGlobal(name) => of(GLOBAL) + project(name),
-            _ => self.live(),
+            Scope::ProjectAndGlobal(name) => sum(of(GLOBAL), project(name)),
+            _ => {
+                let each = self
+                    .totals
+                    .iter()
+                    .map(|totals| (totals.memories, totals.tokens));
+                each.fold((0, 0), sum)
+            }
         }
     }
 
@@ -148,6 +195,7 @@ impl Rows {
             projects,
             since: micros(filter.since).unwrap_or(i64::MIN),
             before: micros(filter.until).unwrap_or(i64::MAX),
+            any_time: filter.since.is_none() && filter.until.is_none(),
             marked: self.mark(snapshot, filter)?,
         })
     }
@@ -186,13 +234,38 @@ impl Rows {
     fn tagged(&self, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
         let mut bits = Bits::new(self.len());
         for tag in tags {
-            snapshot.tagged(tag, |seq| {
-                if let Some(position) = self.position(seq) {
-                    bits.set(position);
-                }
-            })?;
+            bits.or(&*self.with_tag(snapshot, tag)?);
         }
         Ok(bits)
+    }
+
+    /// The rows with a tag.
+    fn with_tag(&self, snapshot: &Snapshot<'_>, tag: &str) -> Result<Arc<Bits>> {
+        let known = |tags: &Mutex<HashMap<String, Arc<Bits>>>| {
+            let tags = tags.lock().unwrap_or_else(PoisonError::into_inner);
+            tags.get(tag).cloned()
+        };
+        if let Some(bits) = known(&self.tagged) {
+            return Ok(bits);
+        }
+        let mut bits = Bits::new(self.len());
+        snapshot.tagged(tag, |seq| {
+            if let Some(position) = self.position(seq) {
+                bits.set(position);
+            }
+        })?;
+        let bits = Arc::new(bits);
+        let mut tags = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
+        if tags.len() >= MOST_TAGS {
+            tags.clear();
+        }
+        tags.insert(tag.to_owned(), Arc::clone(&bits));
+        Ok(bits)
+    }
+
+    fn forget_tags(&mut self) {
+        let tags = self.tagged.get_mut();
+        tags.unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -204,6 +277,7 @@ pub(crate) struct Selection<'a> {
     projects: [u32; 2],
     since: i64,
     before: i64,
+    any_time: bool,
     marked: Option<Bits>,
 }
 
@@ -212,6 +286,9 @@ impl Selection<'_> {
     #[inline(always)]
     pub(crate) fn in_scope(&self, position: usize) -> bool {
         let [one, other] = self.projects;
+        if self.any_project && self.rows.dead == 0 {
+            return position < self.rows.len();
+        }
         self.rows.projects.get(position).is_some_and(|project| {
             (*project == one || *project == other || self.any_project) && *project != DEAD
         })
@@ -221,11 +298,12 @@ impl Selection<'_> {
     #[inline(always)]
     pub(crate) fn admits(&self, position: usize) -> bool {
         self.in_scope(position)
-            && self
-                .rows
-                .created
-                .get(position)
-                .is_some_and(|created| (self.since..self.before).contains(created))
+            && (self.any_time
+                || self
+                    .rows
+                    .created
+                    .get(position)
+                    .is_some_and(|created| (self.since..self.before).contains(created)))
             && self
                 .marked
                 .as_ref()
@@ -252,6 +330,12 @@ impl Bits {
         self.0
             .get(position / 64)
             .is_some_and(|word| word & (1 << (position % 64)) != 0)
+    }
+
+    fn or(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
     }
 
     fn and(&mut self, other: &Self) {

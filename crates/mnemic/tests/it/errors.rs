@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemic::{EmbedError, ErrorKind, Memory, NewMemory, Prune};
+use mnemic::{EmbedError, ErrorKind, Memory, NewMemory, Prune, Recall};
 
 use crate::support::{Faulty, WordHash, builder, memory};
 
@@ -56,6 +56,15 @@ fn every_kind_can_be_met() {
         ErrorKind::InvalidInput
     );
 
+    assert_eq!(
+        kind(open.explain("x", "absent").unwrap_err()),
+        ErrorKind::NotFound
+    );
+    let calibrated = Recall::new("x").min_percentile(95.0);
+    assert_eq!(
+        kind(open.recall(calibrated).unwrap_err()),
+        ErrorKind::NotCalibrated
+    );
     assert_eq!(
         kind(open.update("absent", "x").unwrap_err()),
         ErrorKind::NotFound

@@ -7,13 +7,22 @@
     clippy::panic
 )]
 
+mod budget;
+mod calibrate;
 mod concurrency;
 mod erase;
 mod errors;
+mod explain;
+mod explain_property;
 mod field_reports;
+mod foreign;
 mod index;
 mod model_store;
+mod project;
 mod ranking;
 mod reembed;
+mod rerank;
+mod sizes;
 mod support;
+mod transfer;
 mod verbs;

@@ -1,6 +1,9 @@
 //! Each verb's ordinary life, and its edges.
 
-use mnemic::{ErrorKind, Memory, MemoryUpdate, NewMemory, Preset, Recall, Timeline};
+use mnemic::{
+    EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, InputKind, Memory, MemoryUpdate,
+    NewMemory, Preset, Recall, Timeline,
+};
 
 use crate::support::{WordHash, builder, contents, memory, sound, time};
 
@@ -400,4 +403,54 @@ fn any_timeout_will_do() {
         memory.store("one").unwrap();
         assert_eq!(memory.recall("one").unwrap().len(), 1);
     }
+}
+
+/// [`WordHash`] with a window of five words.
+#[derive(Debug)]
+struct FiveWords(WordHash);
+
+impl Embedder for FiveWords {
+    fn model(&self) -> &EmbeddingModel {
+        self.0.model()
+    }
+    fn embed(&self, kind: InputKind, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+        self.0.embed(kind, texts)
+    }
+    fn max_tokens(&self) -> Option<usize> {
+        Some(5)
+    }
+    fn windows(&self, kind: InputKind, text: &str) -> Result<usize, EmbedError> {
+        assert_eq!(kind, InputKind::Passage);
+        if text.contains("unreadable") {
+            return Err(EmbedError::run("unreadable"));
+        }
+        Ok(text.split_whitespace().count().div_ceil(5))
+    }
+}
+
+#[test]
+fn storing_tells_in_how_many_windows_a_text_was_embedded() {
+    let builder = Memory::builder().embedder(FiveWords(WordHash::default()));
+    let memory = builder.open_in_memory().unwrap();
+    let stored = memory
+        .store_all([
+            "one two",
+            "one two three four five six",
+            "a b c d e f g h i j k",
+        ])
+        .unwrap();
+    let windows: Vec<usize> = stored.iter().map(|stored| stored.windows).collect();
+    assert_eq!(windows, [1, 2, 3]);
+    let shorter = memory.replace(&stored[2].id, "a b c").unwrap();
+    assert_eq!(shorter.windows, 1);
+    let error = memory.store("unreadable text").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Embedding);
+    assert_eq!(memory.health().unwrap().memories, 3);
+    // A model that does not tell reads a text in one go; without a model there is no window.
+    assert_eq!(
+        crate::support::memory().store("one two").unwrap().windows,
+        1
+    );
+    let wordless = Memory::builder().no_embedder().open_in_memory().unwrap();
+    assert_eq!(wordless.store("one two").unwrap().windows, 0);
 }

@@ -1,0 +1,197 @@
+//! A handle that is bound to one project: the same verbs, none of which can reach outside.
+
+use mnemic_schema::Scope;
+
+use crate::memory::Memory;
+use crate::recall::hit::Hit;
+use crate::recall::request::Recall;
+use crate::timeline::Timeline;
+use crate::types::{Deleted, MemoryUpdate, NewMemory, Pruned, Stored, StoredMemory};
+use crate::write::Prune;
+use crate::{Error, Result};
+
+/// One project of a memory: what is not of it can be neither read nor changed nor deleted by it, and shows in none of its
+/// scores. To be given to code that is to see one project alone; see [`Memory::in_project`].
+///
+/// What concerns a whole file (health, check, repair, backup) is [`Memory`]'s alone. Ids are unique in the file: storing
+/// under an id that another project has is `AlreadyExists`, which tells that it is taken and nothing more.
+#[derive(Debug, Clone)]
+pub struct ProjectMemory {
+    memory: Memory,
+    project: String,
+}
+
+impl Memory {
+    /// A handle to one project of this memory: any text, compared literally.
+    ///
+    /// ```
+    /// use mnemic::{Memory, NewMemory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store("the wifi password is swordfish")?;
+    /// let web = memory.in_project("web");
+    /// web.store("deploys freeze on Fridays")?;
+    ///
+    /// assert_eq!(web.recall("what is the wifi password?")?[0].memory.content, "deploys freeze on Fridays");
+    /// assert!(web.recall(Recall::new("wifi").project("home")).is_err());
+    /// assert_eq!(memory.recall(Recall::new("deploys").project("web"))?.len(), 1);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn in_project(&self, project: impl Into<String>) -> ProjectMemory {
+        ProjectMemory {
+            memory: self.clone(),
+            project: project.into(),
+        }
+    }
+}
+
+impl ProjectMemory {
+    /// The project's name.
+    pub fn name(&self) -> &str {
+        &self.project
+    }
+
+    /// As [`Memory::store`], into this project.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the memory names another project, or none by [`NewMemory::global`]; and as [`Memory::store`].
+    pub fn store(&self, memory: impl Into<NewMemory>) -> Result<Stored> {
+        self.memory.store(self.of_project(memory.into())?)
+    }
+
+    /// As [`Memory::store_all`], into this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`]; nothing is stored then.
+    pub fn store_all<I>(&self, memories: I) -> Result<Vec<Stored>>
+    where
+        I: IntoIterator,
+        I::Item: Into<NewMemory>,
+    {
+        let memories: Vec<NewMemory> = memories
+            .into_iter()
+            .map(|memory| self.of_project(memory.into()))
+            .collect::<Result<_>>()?;
+        self.memory.store_all(memories)
+    }
+
+    /// As [`Memory::get`]; `None` for a memory of another project.
+    ///
+    /// # Errors
+    /// As [`Memory::get`].
+    pub fn get(&self, id: &str) -> Result<Option<StoredMemory>> {
+        let scope = self.scope();
+        let found = self.memory.get(id)?;
+        Ok(found.filter(|memory| scope.admits(memory.project.as_deref())))
+    }
+
+    /// As [`Memory::recall`], among the memories of this project, whatever general scope the question names.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the question names another project; and as [`Memory::recall`].
+    pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
+        let mut recall: Recall = recall.into();
+        recall.filter.scope = self.narrowed(&recall.filter.scope)?;
+        self.memory.recall(recall)
+    }
+
+    /// As [`Memory::timeline`], of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`].
+    pub fn timeline(&self, mut timeline: Timeline) -> Result<Vec<StoredMemory>> {
+        timeline.filter.scope = self.narrowed(&timeline.filter.scope)?;
+        self.memory.timeline(timeline)
+    }
+
+    /// As [`Memory::update`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the change moves it to another project; and as [`Memory::update`].
+    pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
+        let change: MemoryUpdate = change.into();
+        if let Some(project) = &change.project
+            && project.as_deref() != Some(&*self.project)
+        {
+            return Err(self.outside(project.as_deref()));
+        }
+        self.memory.update_within(&self.scope(), id, change)
+    }
+
+    /// As [`Memory::replace`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::replace`].
+    pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
+        let with = self.of_project(with.into())?;
+        self.memory.replace_within(&self.scope(), id, with)
+    }
+
+    /// As [`Memory::delete`]; a memory of another project is not there.
+    ///
+    /// # Errors
+    /// As [`Memory::delete`].
+    pub fn delete(&self, id: &str) -> Result<bool> {
+        Ok(self.delete_all([id])?.deleted > 0)
+    }
+
+    /// As [`Memory::delete_all`]; memories of other projects are missing.
+    ///
+    /// # Errors
+    /// As [`Memory::delete`].
+    pub fn delete_all<I>(&self, ids: I) -> Result<Deleted>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.delete_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::prune`], of this project.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the prune has no filter but this project, or names another; and as [`Memory::prune`].
+    pub fn prune(&self, mut prune: Prune) -> Result<Pruned> {
+        if prune.filter.is_empty() {
+            return Err(Error::invalid(
+                "prune needs a filter: tags, a time, ids, or the project by its name",
+            ));
+        }
+        prune.filter.scope = self.narrowed(&prune.filter.scope)?;
+        self.memory.prune(prune)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Project(self.project.clone())
+    }
+
+    /// The part of a scope that is in this project; naming another one is an error, as it would find nothing.
+    fn narrowed(&self, scope: &Scope) -> Result<Scope> {
+        match scope {
+            Scope::Project(other) | Scope::ProjectAndGlobal(other) if *other != self.project => {
+                Err(self.outside(Some(other)))
+            }
+            _ => Ok(self.scope()),
+        }
+    }
+
+    fn of_project(&self, memory: NewMemory) -> Result<NewMemory> {
+        match &memory.project {
+            Some(project) if project.as_deref() != Some(&*self.project) => {
+                Err(self.outside(project.as_deref()))
+            }
+            _ => Ok(memory.project(self.project.clone())),
+        }
+    }
+
+    fn outside(&self, project: Option<&str>) -> Error {
+        let named = match project {
+            Some(project) => format!("the project {project:?}"),
+            None => "no project".to_owned(),
+        };
+        Error::invalid(format!(
+            "this handle is bound to the project {:?}, and was given {named}",
+            self.project
+        ))
+    }
+}

@@ -1,0 +1,237 @@
+//! Explanations as a person reads them. Every number is one that the explanation states; none is computed here.
+
+use std::fmt;
+
+use mnemic_rank::fusion::RERANK_WEIGHT;
+use mnemic_schema::Scope;
+
+use crate::recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
+use crate::recall::preset::Formula;
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let beginning: String = self.memory.content.chars().take(60).collect();
+        let cut = if beginning.len() < self.memory.content.len() {
+            "…"
+        } else {
+            ""
+        };
+        writeln!(f, "{}: {beginning:?}{cut}", self.memory.id)?;
+        writeln!(f, "  {}", self.outcome)?;
+        self.write_words(f)?;
+        self.write_vector(f)?;
+        self.write_score(f)
+    }
+}
+
+impl Explanation {
+    fn write_words(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.held.is_empty() && self.lacking.is_empty() {
+            return Ok(());
+        }
+        let list = |words: &[String]| match words {
+            [] => "none".to_owned(),
+            words => words.join(", "),
+        };
+        let (held, lacking) = (list(&self.held), list(&self.lacking));
+        write!(f, "  words      ")?;
+        match self.signals {
+            _ if self.preset.word_weight <= 0.0 => {
+                write!(f, "not searched: the preset gives them no weight")?
+            }
+            Some(signals) => {
+                write!(f, "{:.3}", signals.word)?;
+                write_rank(f, signals.word_rank)?;
+            }
+            None => write!(f, "–")?,
+        }
+        writeln!(f, "; held: {held}; not held: {lacking}")
+    }
+
+    fn write_vector(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.without_vectors, self.signals) {
+            (Some(silence), _) => writeln!(f, "  vector     not searched: {silence}"),
+            (None, Some(signals)) => match signals.cosine {
+                Some(cosine) => {
+                    write!(f, "  vector     {:.3}", signals.vector)?;
+                    write_rank(f, signals.vector_rank)?;
+                    writeln!(f, "; cosine {cosine:.3}")
+                }
+                None => writeln!(f, "  vector     none: repair() embeds what has no vector"),
+            },
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn write_score(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Some(score), Some(relevance), Some(signals)) =
+            (self.score, self.relevance, self.signals)
+        else {
+            return Ok(());
+        };
+        let (word, vector) = (self.preset.word_weight, self.preset.vector_weight);
+        let share = self.preset.recency_weight;
+        let newness = signals.recency;
+        writeln!(
+            f,
+            "  newness    {newness:.3}; {:.1} days old",
+            signals.age_days
+        )?;
+        if let Some(rerank) = signals.rerank {
+            let (kept, given) = (1.0 - RERANK_WEIGHT, RERANK_WEIGHT);
+            writeln!(f, "  reranker   {rerank:.3}")?;
+            writeln!(
+                f,
+                "  relevance  {relevance:.3} = {given} · reranker + {kept:.1} · relevance before"
+            )?;
+            return writeln!(
+                f,
+                "  score      {score:.3} = {} · relevance + {share} · newness",
+                1.0 - share
+            );
+        }
+        match self.preset.formula {
+            Formula::Convex if self.without_vectors.is_some() => {
+                writeln!(f, "  relevance  {relevance:.3}, by words alone")?;
+            }
+            Formula::Convex | Formula::Rekal => writeln!(
+                f,
+                "  relevance  {relevance:.3} = ({word} · words + {vector} · vector) / {}",
+                word + vector
+            )?,
+            Formula::ReciprocalRank => writeln!(
+                f,
+                "  relevance  {relevance:.4} = the sum of weight / (60 + rank)"
+            )?,
+        }
+        match self.preset.formula {
+            Formula::Convex => writeln!(
+                f,
+                "  score      {score:.3} = {} · relevance + {share} · newness",
+                1.0 - share
+            ),
+            Formula::Rekal => writeln!(
+                f,
+                "  score      {score:.3} = {word} · words + {vector} · vector + {share} · newness"
+            ),
+            Formula::ReciprocalRank => {
+                writeln!(f, "  score      {score:.4} = relevance + {share} · newness")
+            }
+        }
+    }
+}
+
+fn write_rank(f: &mut fmt::Formatter<'_>, rank: Option<usize>) -> fmt::Result {
+    match rank {
+        Some(rank) => write!(f, ", rank {rank}"),
+        None => write!(f, ", not among its best"),
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hit { rank, of } => write!(f, "hit {rank} of {of}"),
+            Self::Dropped(dropped) => write!(f, "dropped by {dropped}"),
+        }
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scope { scope, project } => {
+                let whose = match project {
+                    Some(project) => format!("of the project {project:?}"),
+                    None => "global".to_owned(),
+                };
+                let asked = match scope {
+                    Scope::Global => "global memories".to_owned(),
+                    Scope::Project(project) => format!("those of {project:?}"),
+                    Scope::ProjectAndGlobal(project) => {
+                        format!("those of {project:?} and global ones")
+                    }
+                    _ => "all".to_owned(),
+                };
+                write!(f, "the scope: it is {whose}, and {asked} were asked for")
+            }
+            Self::Filter { failed } => {
+                let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
+                write!(f, "the filter: {}", failed.join("; "))
+            }
+            Self::NoWords => write!(f, "the question: it has no letter or digit to search by"),
+            Self::NotACandidate {
+                word_rank: None,
+                vector_rank: None,
+                ..
+            } => write!(f, "the search: no leg finds it, whatever the limit"),
+            Self::NotACandidate {
+                word_rank,
+                vector_rank,
+                candidates,
+            } => {
+                let rank = |rank: &Option<usize>| {
+                    rank.map_or("not found".to_owned(), |rank| format!("rank {rank}"))
+                };
+                write!(
+                    f,
+                    "the search: by words {}, by vectors {}, and each gives {candidates} candidates; a larger limit looks \
+                     deeper",
+                    rank(word_rank),
+                    rank(vector_rank)
+                )
+            }
+            Self::MinScore { score, floor } => {
+                write!(f, "min_score: {score:.4} is under {floor:.4}")
+            }
+            Self::MinRelevance { relevance, floor } => {
+                write!(f, "min_relevance: {relevance:.4} is under {floor:.4}")
+            }
+            Self::MinPercentile {
+                relevance,
+                floor,
+                percent,
+            } => write!(
+                f,
+                "min_percentile: {relevance:.4} is under {floor:.4}, which {percent} % of random questions do not reach"
+            ),
+            Self::Limit { rank, limit } => write!(
+                f,
+                "the limit: it is number {rank}, and {limit} were asked for"
+            ),
+            Self::Budget {
+                rank,
+                tokens,
+                left,
+                budget,
+            } => write!(
+                f,
+                "the budget: number {rank} has {tokens} tokens, and better ones left {left} of {budget}"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TagsAny(tags) => write!(f, "it has none of the tags {tags:?} (tags_any)"),
+            Self::TagsAll(tags) => write!(f, "it has not all of the tags {tags:?} (tags_all)"),
+            Self::TagsNone(tags) => write!(f, "it has one of the tags {tags:?} (tags_none)"),
+            Self::Since(time) => write!(f, "it was created before {time} (since)"),
+            Self::Until(time) => write!(f, "it was not created before {time} (until)"),
+            Self::Ids => write!(f, "its id is not among those given (ids)"),
+        }
+    }
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoWeight => "the preset gives them no weight",
+            Self::NoModel => "this handle has no model",
+            Self::NoVectors => "the file has no vectors of this handle's model",
+            Self::NothingToEmbed => "the model finds nothing to embed in the question",
+        })
+    }
+}

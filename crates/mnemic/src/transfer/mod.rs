@@ -1,0 +1,21 @@
+//! Taking memories elsewhere and back: JSON lines out and in, files of other systems in. It never writes before the whole
+//! of what comes in was looked at, and never drops anything without saying so.
+
+pub(crate) mod adopt;
+mod agent_memory;
+mod entry;
+pub(crate) mod export;
+pub(crate) mod import;
+mod jsonl;
+mod left;
+mod lines;
+mod ra_h;
+mod reading;
+mod rekal;
+mod take_in;
+
+/// What the first line of an export calls the format.
+pub(crate) const FORMAT: &str = "mnemic";
+
+/// The newest version of the format that this library reads, and the one that it writes.
+pub(crate) const VERSION: u64 = 1;

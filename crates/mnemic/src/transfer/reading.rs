@@ -1,0 +1,285 @@
+//! Reading what is to be taken in: each row or line becomes an entry, and what of it does not is counted. It never looks
+//! at the memory that the entries are for.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use mnemic_schema::{ForeignFile, ForeignMemory, OpenOptions, System};
+use serde_json::{Map, Value};
+
+use super::entry::{Entry, Spool};
+use super::left::{Leavings, says_something, to_json};
+use super::lines::{Fields, each_line, wrong};
+use super::{agent_memory, jsonl, ra_h, rekal};
+use crate::{EmbeddingModel, Error, Result, Timestamp};
+
+/// What a row becomes.
+pub(super) enum Mapped {
+    /// A memory, made of some of its fields.
+    Memory {
+        entry: Entry,
+        held: &'static [&'static str],
+    },
+    /// None, and why.
+    Dropped(String),
+}
+
+/// A row's fields by name.
+pub(super) type Object = Map<String, Value>;
+
+/// The vector of a row, if it has one; of no numbers where it cannot be read.
+pub(super) type Vector = Option<Vec<f32>>;
+
+/// What the row of a number becomes; or what is wrong with it.
+type Mapper = fn(u64, &Object, Vector) -> Result<Mapped, String>;
+
+/// A table, and the field if it is one of its: where vectors are.
+type Place = (&'static str, Option<&'static str>);
+
+/// How the files of a system are read.
+struct Manner {
+    /// The row with its names, and its vector, if there is one.
+    from_row: fn(ForeignMemory) -> (Object, Vector),
+    /// What it becomes.
+    map: Mapper,
+    /// Why a table is left.
+    why: fn(&str) -> &'static str,
+    vectors: Place,
+}
+
+fn manner(system: System) -> Manner {
+    match system {
+        System::AgentMemory => Manner {
+            from_row: agent_memory::from_row,
+            map: agent_memory::map,
+            why: agent_memory::why,
+            vectors: ("memory_vectors", None),
+        },
+        System::RaH => Manner {
+            from_row: ra_h::from_row,
+            map: ra_h::map,
+            why: ra_h::why,
+            vectors: ("nodes", Some("embedding")),
+        },
+        _ => Manner {
+            from_row: rekal::from_row,
+            map: rekal::map,
+            why: |_| "mnemic has no such table",
+            vectors: ("memory_vec", None),
+        },
+    }
+}
+
+/// An import whose rows are being read.
+pub(super) struct Reading<'a> {
+    spool: Spool,
+    leavings: Leavings<'a>,
+    /// The model of the vectors, as the caller says.
+    model: Option<EmbeddingModel>,
+    /// Whether vectors by that model will be stored.
+    carries: bool,
+    vectors: Place,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(
+        leavings: Leavings<'a>,
+        model: Option<EmbeddingModel>,
+        carries: bool,
+    ) -> Self {
+        Self {
+            spool: Spool::new(),
+            leavings,
+            model,
+            carries,
+            vectors: ("memory", Some("vector")),
+        }
+    }
+
+    /// The entries, what is left, and where the vectors were.
+    pub(super) fn finish(mut self) -> Result<(Spool, Leavings<'a>, Place)> {
+        self.leavings.flush()?;
+        Ok((self.spool, self.leavings, self.vectors))
+    }
+
+    /// Reads what [`crate::Memory::export`] wrote; answers with the model of the vectors, as the others do.
+    pub(super) fn jsonl(
+        &mut self,
+        from: &mut dyn BufRead,
+        max_line: usize,
+    ) -> Result<Option<EmbeddingModel>> {
+        jsonl::read(from, max_line, &mut self.spool, &mut self.leavings)
+    }
+
+    /// Reads a database of another system.
+    pub(super) fn file(&mut self, system: System, path: &Path) -> Result<Option<EmbeddingModel>> {
+        let file = ForeignFile::open(path, system, OpenOptions::default())?;
+        let manner = manner(system);
+        let table = system.memory_table();
+        self.vectors = manner.vectors;
+        let mut place = 0;
+        file.memories(|mut memory| {
+            place += 1;
+            let dropped = memory.dropped.take();
+            let (row, vector) = (manner.from_row)(memory);
+            let has_vector = vector.is_some();
+            let mapped = match dropped {
+                Some(why) => Mapped::Dropped(why),
+                None => (manner.map)(place, &row, vector).unwrap_or_else(Mapped::Dropped),
+            };
+            if self.mapped(table, &row, mapped, has_vector)? {
+                self.leavings.row(table, &row)?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        self.other_tables(&file, table, manner.why)?;
+        let (table, field) = self.vectors;
+        let orphans = file.orphan_vectors()?;
+        self.leavings
+            .count(table, field, orphans, "no memory has their id");
+        file.finish()?;
+        Ok(self.model.clone())
+    }
+
+    /// Counts the rows of all tables but that of the memories. Their vectors are counted one by one already.
+    fn other_tables(
+        &mut self,
+        file: &ForeignFile,
+        memories: &str,
+        why: fn(&str) -> &'static str,
+    ) -> Result<()> {
+        for table in file.tables()? {
+            let is_vectors = self.vectors == (table.name.as_str(), None);
+            if table.name == memories || (is_vectors && self.carries) {
+                continue;
+            }
+            if !is_vectors {
+                let why = why(&table.name);
+                self.leavings.count(&table.name, None, table.rows, why);
+            }
+            if self.leavings.keeps_rows() {
+                file.rows(&table.name, |row| {
+                    self.leavings.row(&table.name, &to_json(row))
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads agent-memory's own JSON lines.
+    pub(super) fn agent_memory(
+        &mut self,
+        from: &mut dyn BufRead,
+        max_line: usize,
+    ) -> Result<Option<EmbeddingModel>> {
+        self.vectors = ("memory", Some("embedding"));
+        let mut ids = jsonl::Ids::default();
+        let mut lines = 0;
+        each_line(from, max_line, |line, text| {
+            lines = line;
+            if self.agent_memory_line(line, text, &mut ids)? {
+                self.leavings.line(text)?;
+            }
+            Ok(())
+        })?;
+        if lines == 0 {
+            return Err(Error::invalid("the import is empty"));
+        }
+        Ok(self.model.clone())
+    }
+
+    /// Takes one line; tells whether something of it is left.
+    fn agent_memory_line(&mut self, line: u64, text: &str, ids: &mut jsonl::Ids) -> Result<bool> {
+        let mut fields = Fields::parse(line, text)?;
+        let kind: String = fields.required("type")?;
+        if kind == "header" {
+            let what = "an export of mnemic begins so: import it with Import::jsonl";
+            return Err(wrong(line, what));
+        }
+        let payload = fields.optional_object("payload")?;
+        let mut payload = payload.ok_or_else(|| fields.wrong("payload", "it is missing"))?;
+        if kind != "memory" {
+            let why = agent_memory::why(&kind);
+            self.leavings.count(&kind, None, 1, why);
+            return Ok(true);
+        }
+        let vector = payload.vector("embedding")?;
+        let has_vector = vector.is_some();
+        let row = payload.into_object()?;
+        let mapped = agent_memory::map(line, &row, vector).map_err(|what| wrong(line, what))?;
+        if let Some(Value::String(id)) = row.get("id") {
+            ids.add(id, line)?;
+        }
+        let mut something = self.mapped("memory", &row, mapped, has_vector)?;
+        for (name, _) in fields.rest() {
+            let why = "agent-memory has no such field";
+            self.leavings.count(&kind, Some(name), 1, why);
+            something = true;
+        }
+        Ok(something)
+    }
+
+    /// Takes what a row became; tells whether something of it is left.
+    fn mapped(
+        &mut self,
+        table: &str,
+        row: &Object,
+        mapped: Mapped,
+        has_vector: bool,
+    ) -> Result<bool> {
+        let (vectors, field) = self.vectors;
+        let (mut entry, held) = match mapped {
+            Mapped::Memory { entry, held } => (entry, held),
+            Mapped::Dropped(why) => {
+                self.leavings.count(table, None, 1, &why);
+                let count = u64::from(has_vector);
+                let why = "their memory was left";
+                self.leavings.count(vectors, field, count, why);
+                return Ok(true);
+            }
+        };
+        let mut something = has_vector && !self.carries && field.is_some();
+        if has_vector && let Some(why) = self.why_not_carried(&entry) {
+            self.leavings.count(vectors, field, 1, why);
+            entry.vector = None;
+            something |= field.is_some();
+        }
+        for (name, value) in row {
+            if Some(name.as_str()) != field
+                && says_something(value)
+                && let Some(why) = why_left(name, value, held)
+            {
+                self.leavings.count(table, Some(name), 1, why);
+                something = true;
+            }
+        }
+        self.spool.push(entry)?;
+        Ok(something)
+    }
+
+    /// Why the vector of a row cannot be that of its memory, as far as that is known before the memory is looked at.
+    fn why_not_carried(&self, entry: &Entry) -> Option<&'static str> {
+        match (&self.model, &entry.vector) {
+            (None, _) => Some("which model made them is not known"),
+            (Some(_), None) => Some("of another text than the memory's, or no vectors"),
+            (Some(model), Some((vector, _))) if vector.len() != model.dims => {
+                Some("of another width than those of the model")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why a value that says something is left; `None` where it was taken.
+fn why_left(name: &str, value: &Value, held: &[&str]) -> Option<&'static str> {
+    if !held.contains(&name) {
+        return Some("mnemic has no such field yet");
+    }
+    let is_time = || {
+        let text = value.as_str();
+        text.is_some_and(|time| time.parse::<Timestamp>().is_ok())
+    };
+    // A time that could not be read was not taken, though its field has a place.
+    (["created_at", "updated_at"].contains(&name) && !is_time())
+        .then_some("no time: the other one was taken")
+}
