@@ -398,10 +398,13 @@ fn the_structure_of_the_staging() {
 fn a_backup_of_a_damaged_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store();
+    // As a failing disk would, and no statement may.
+    crate::open::set_defensive(store.connection(), false).unwrap();
     store
         .connection()
         .execute_batch("DELETE FROM memories_fts_data WHERE id > 10")
         .unwrap();
+    crate::open::set_defensive(store.connection(), true).unwrap();
     let to = folder.path().join("backup.db");
     let error = store.backup(&to).unwrap_err();
     assert!(
