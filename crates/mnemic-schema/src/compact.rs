@@ -6,6 +6,7 @@ use std::time::Instant;
 use crate::error::{Doing, SchemaError};
 use crate::migrate::vector_index_sql;
 use crate::open::{LONGEST_WAIT, Store};
+use crate::words;
 use crate::write::WriteTransaction;
 
 /// What a compaction gained.
@@ -66,7 +67,7 @@ impl Store {
     /// it: the memories are deleted, but their bytes are not gone; any later call, with or without ids, completes it.
     /// [`SchemaError::ReadOnly`], [`SchemaError::Busy`], [`SchemaError::Full`].
     pub fn erase(&mut self, ids: &[impl AsRef<str>]) -> Result<Erased, SchemaError> {
-        let report = self.write(|transaction| {
+        let (report, mark) = self.write(|transaction| {
             let mut report = Erased::default();
             for id in ids.iter().map(AsRef::as_ref) {
                 if transaction.delete(id)? {
@@ -75,11 +76,15 @@ impl Store {
                     report.missing.push(id.to_owned());
                 }
             }
-            transaction.execute(
-                "noting that memories are being erased",
-                "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, '1')",
-                [PENDING],
-            )?;
+            // A mark of this call's own: another process that erases at the same time removes its own alone.
+            let mark: String = transaction
+                .connection()
+                .query_row(
+                    "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, lower(hex(randomblob(8)))) RETURNING value",
+                    [PENDING],
+                    |row| row.get(0),
+                )
+                .doing("noting that memories are being erased")?;
             transaction.renew_vectors()?;
             // Whatever the old index held, of memories that are long gone too: the new one is of what is there.
             transaction.execute(
@@ -87,7 +92,7 @@ impl Store {
                 "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')",
                 [],
             )?;
-            Ok::<_, SchemaError>(report)
+            Ok::<_, SchemaError>((report, mark))
         })?;
         self.vacuum()?;
         if !self.empty_log()? {
@@ -96,8 +101,8 @@ impl Store {
         self.write(|transaction| {
             transaction.execute(
                 "noting that the memories are erased",
-                "DELETE FROM meta WHERE key = ?1",
-                [PENDING],
+                "DELETE FROM meta WHERE key = ?1 AND value = ?2",
+                [PENDING, &*mark],
             )
         })?;
         Ok(report)
@@ -129,6 +134,8 @@ impl Store {
             .execute_batch("VACUUM")
             .doing("rewriting the file");
         places("MEMORY")?;
+        // What was in the temporary schema went with the other place.
+        words::prepare(self.connection())?;
         answer
     }
 

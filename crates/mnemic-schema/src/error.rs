@@ -51,7 +51,7 @@ pub enum SchemaError {
         /// The path.
         path: PathBuf,
     },
-    /// Another process wrote to a file of another system while it was read without locks.
+    /// Another process wrote to a file (of another system, or a backup) while it was read without locks.
     #[error(
         "{path:?} was written to while it was read: end the program that has it open, and try again"
     )]

@@ -92,6 +92,10 @@ impl Store {
         merge_on_close(false)?;
         migrate::inspect(&connection, &path, SCHEMA_VERSION)?;
         merge_on_close(true)?;
+        // Where another file was put in its place before SQLite had the lock, this one is of no use to anybody.
+        if FileIdentity::of(&path) != identity {
+            return Err(SchemaError::Replaced { path });
+        }
         if connection.is_readonly("main").unwrap_or(false) {
             return Err(SchemaError::ReadOnly {
                 doing: "opening the file for writing (open it read-only instead)",

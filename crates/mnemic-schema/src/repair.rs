@@ -113,9 +113,6 @@ impl Store {
                 mend_times(transaction, id, now)?;
                 report.times_mended += 1;
             }
-            for seq in found.bad_vectors.iter().chain(&found.duplicate_vectors) {
-                transaction.log(*seq)?;
-            }
             if !found.stale_tags.is_empty() {
                 transaction.execute(doing, "DELETE FROM memory_tags", [])?;
                 transaction.execute(
@@ -125,6 +122,10 @@ impl Store {
                     [],
                 )?;
                 report.tag_index_rebuilt = true;
+            }
+            if report != RepairReport::default() {
+                // Lengths, tags and vectors may be others now, which no entry tells.
+                transaction.restart_log()?;
             }
             Ok(report)
         })

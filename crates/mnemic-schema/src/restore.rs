@@ -89,7 +89,7 @@ fn checked_copy(
         path: from.to_owned(),
         source,
     })?;
-    let (connection, _) = connect_read_only(from, options)?;
+    let (connection, frozen) = connect_read_only(from, options)?;
     if migrate::inspect(&connection, from, SCHEMA_VERSION)? == migrate::FileState::Empty {
         return Err(SchemaError::NotAMemoryFile {
             path: from.to_owned(),
@@ -99,6 +99,12 @@ fn checked_copy(
     whole(&connection, from)?;
     let copy = NamedTempFile::with_prefix_in(".restore-", folder).map_err(io)?;
     crate::backup::copy_into(&connection, copy.path())?;
+    // Read without locks: somebody may have written to it meanwhile.
+    if frozen.is_some_and(|frozen| !frozen.is_current()) {
+        return Err(SchemaError::Changed {
+            path: from.to_owned(),
+        });
+    }
     let copy = copy.into_temp_path();
     let mut store = Store::open(&copy, options)?;
     let mut check = store.check()?;

@@ -301,7 +301,7 @@ impl WriteTransaction<'_> {
 
     /// Empties the log of changes and leaves a gap in its numbers, so that every index in memory is loaded anew: what it
     /// knows of a model that was left and came back may be older than the log.
-    fn restart_log(&self) -> Result<(), SchemaError> {
+    pub(crate) fn restart_log(&self) -> Result<(), SchemaError> {
         self.log(0)?;
         self.execute("emptying the log of changes", "DELETE FROM index_log", [])?;
         Ok(())

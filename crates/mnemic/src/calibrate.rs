@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use mnemic_embed::Embedder;
 use mnemic_rank::percentile;
 use mnemic_schema::{Filter, Scope, Snapshot, query_words};
 
@@ -255,7 +256,7 @@ impl Memory {
         }
         best.sort_by(f64::total_cmp);
         self.write(|transaction| {
-            let kept = self.kept(transaction, &preset)?;
+            let kept = kept(self.embedder().as_deref(), transaction, &preset)?;
             let memories = transaction.memory_count()?;
             let calibration = Calibration::of(&best, &calibrate, memories, kept.models);
             transaction.set_note(&kept.name, &calibration.to_note())?;
@@ -270,7 +271,7 @@ impl Memory {
     /// `ModelMismatch`, `Busy`, `Corrupt`, `Storage`.
     pub fn calibration(&self, preset: Preset) -> Result<Option<Calibration>> {
         self.read(|snapshot| {
-            let kept = self.kept(snapshot, &preset)?;
+            let kept = kept(self.embedder().as_deref(), snapshot, &preset)?;
             let note = snapshot.note(&kept.name)?;
             let Some(calibration) = note.as_deref().and_then(Calibration::from_note) else {
                 return Ok(None);
@@ -278,72 +279,6 @@ impl Memory {
             Ok(Some(
                 calibration.aged(snapshot.memory_count()?, kept.models),
             ))
-        })
-    }
-
-    /// The relevance of the percentile that a question asks for, and that percentile.
-    pub(crate) fn calibrated_floor(
-        &self,
-        snapshot: &Snapshot<'_>,
-        recall: &Recall,
-    ) -> Result<Option<(f64, f64)>> {
-        let Some(percent) = recall.percentile else {
-            return Ok(None);
-        };
-        let floor = self.calibrated(snapshot, &recall.preset, percent)?;
-        Ok(Some((floor, percent)))
-    }
-
-    /// The relevance of a percentile.
-    fn calibrated(&self, snapshot: &Snapshot<'_>, preset: &Preset, percent: f64) -> Result<f64> {
-        if !(0.0..=100.0).contains(&percent) {
-            return Err(Error::invalid(format!(
-                "{percent} is no percentile: min_percentile takes 0 to 100"
-            )));
-        }
-        let preset = with_a_scale(*preset)?;
-        let kept = self.kept(snapshot, &preset)?;
-        let missing = |why: String| {
-            Error::new(
-                ErrorKind::NotCalibrated,
-                format!(
-                    "min_percentile needs a calibration, and {why}: call calibrate() once, with this preset"
-                ),
-            )
-        };
-        let note = snapshot.note(&kept.name)?;
-        let Some(calibration) = note.as_deref().and_then(Calibration::from_note) else {
-            return Err(missing(format!("the file has none for {}", kept.name)));
-        };
-        if calibration.models != kept.models {
-            let (then, now) = (calibration.models, kept.models);
-            return Err(missing(Stale::Model { then, now }.to_string()));
-        }
-        Ok(calibration.relevance(percent))
-    }
-
-    /// Where and for which models the calibration of a preset is noted.
-    fn kept(&self, snapshot: &Snapshot<'_>, preset: &Preset) -> Result<Kept> {
-        let relevance = preset.relevance_name();
-        let embedder = self.embedder();
-        let comparable = can_compare(embedder.as_deref(), snapshot, preset)?;
-        let (Some(embedder), Some(passages), true) =
-            (embedder, snapshot.recorded_model()?, comparable)
-        else {
-            return Ok(Kept {
-                name: format!("calibration: words alone, {relevance}"),
-                models: "words alone".to_owned(),
-            });
-        };
-        let asking = embedder.model();
-        let mut models = format!("{} ({})", passages.id, passages.revision);
-        if (&passages.id, &passages.revision) != (&asking.id, &asking.revision) {
-            models = format!("{models} asked by {} ({})", asking.id, asking.revision);
-        }
-        Ok(Kept {
-            name: format!("calibration: {}, {relevance}", asking.space),
-            // A line of the note.
-            models: models.replace(['\n', '\r'], " "),
         })
     }
 
@@ -432,4 +367,72 @@ impl Random {
         let n = u64::try_from(n).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % n).unwrap_or(0)
     }
+}
+/// The relevance of the percentile that a question asks for, and that percentile.
+pub(crate) fn calibrated_floor(
+    embedder: Option<&dyn Embedder>,
+    snapshot: &Snapshot<'_>,
+    recall: &Recall,
+) -> Result<Option<(f64, f64)>> {
+    let Some(percent) = recall.percentile else {
+        return Ok(None);
+    };
+    let floor = calibrated(embedder, snapshot, &recall.preset, percent)?;
+    Ok(Some((floor, percent)))
+}
+
+/// The relevance of a percentile.
+fn calibrated(
+    embedder: Option<&dyn Embedder>,
+    snapshot: &Snapshot<'_>,
+    preset: &Preset,
+    percent: f64,
+) -> Result<f64> {
+    if !(0.0..=100.0).contains(&percent) {
+        return Err(Error::invalid(format!(
+            "{percent} is no percentile: min_percentile takes 0 to 100"
+        )));
+    }
+    let preset = with_a_scale(*preset)?;
+    let kept = kept(embedder, snapshot, &preset)?;
+    let missing = |why: String| {
+        Error::new(
+            ErrorKind::NotCalibrated,
+            format!(
+                "min_percentile needs a calibration, and {why}: call calibrate() once, with this preset"
+            ),
+        )
+    };
+    let note = snapshot.note(&kept.name)?;
+    let Some(calibration) = note.as_deref().and_then(Calibration::from_note) else {
+        return Err(missing(format!("the file has none for {}", kept.name)));
+    };
+    if calibration.models != kept.models {
+        let (then, now) = (calibration.models, kept.models);
+        return Err(missing(Stale::Model { then, now }.to_string()));
+    }
+    Ok(calibration.relevance(percent))
+}
+
+/// Where and for which models the calibration of a preset is noted.
+fn kept(embedder: Option<&dyn Embedder>, snapshot: &Snapshot<'_>, preset: &Preset) -> Result<Kept> {
+    let relevance = preset.relevance_name();
+    let comparable = can_compare(embedder, snapshot, preset)?;
+    let (Some(embedder), Some(passages), true) = (embedder, snapshot.recorded_model()?, comparable)
+    else {
+        return Ok(Kept {
+            name: format!("calibration: words alone, {relevance}"),
+            models: "words alone".to_owned(),
+        });
+    };
+    let asking = embedder.model();
+    let mut models = format!("{} ({})", passages.id, passages.revision);
+    if (&passages.id, &passages.revision) != (&asking.id, &asking.revision) {
+        models = format!("{models} asked by {} ({})", asking.id, asking.revision);
+    }
+    Ok(Kept {
+        name: format!("calibration: {}, {relevance}", asking.space),
+        // A line of the note.
+        models: models.replace(['\n', '\r'], " "),
+    })
 }

@@ -150,12 +150,17 @@ impl ProjectMemory {
     /// As [`Memory::prune`], of this project.
     ///
     /// # Errors
-    /// `InvalidInput` where the prune has no filter but this project, or names another; and as [`Memory::prune`].
+    /// `InvalidInput` where the prune has no filter, or names another project or [`Scope::Global`]; and as
+    /// [`Memory::prune`].
     pub fn prune(&self, mut prune: Prune) -> Result<Pruned> {
         if prune.filter.is_empty() {
             return Err(Error::invalid(
                 "prune needs a filter: tags, a time, ids, or the project by its name",
             ));
+        }
+        // A question may be narrowed to the project; a deletion is of what was named, and nothing else.
+        if prune.filter.scope == Scope::Global {
+            return Err(self.outside(None));
         }
         prune.filter.scope = self.narrowed(&prune.filter.scope)?;
         self.memory.prune(prune)

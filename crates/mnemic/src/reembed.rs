@@ -18,6 +18,9 @@ use crate::{Error, ErrorKind, Result};
 const BATCH_ROWS: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
+/// So many passes in a row that write nothing end the work: one may find that another process was faster.
+const IDLE_PASSES: usize = 3;
+
 /// After so many rounds in which others stored before the switch could be made, it is made without the last few.
 const PATIENT_ROUNDS: u32 = 8;
 
@@ -247,11 +250,24 @@ impl Memory {
     ) -> Result<Pass> {
         let mut filled = Pass::default();
         let mut hopeless = HashSet::new();
+        let mut idle = 0;
         loop {
             let pass = self.fill_once(Space::Live, embedder, &hopeless, progress)?;
             filled.embedded += pass.embedded;
             filled.cancelled = pass.cancelled;
+            idle = if pass.embedded == 0 && pass.left.is_empty() {
+                idle + 1
+            } else {
+                0
+            };
             hopeless.extend(pass.left);
+            if idle == IDLE_PASSES {
+                // What is missing cannot be written: a text that is not UTF-8 is not what it is read as (`repair` mends it).
+                hopeless.extend(self.read(|snapshot| Ok(snapshot.unembedded(Space::Live)?))?);
+                filled.left = hopeless.into_iter().collect();
+                filled.left.sort_unstable();
+                return Ok(filled);
+            }
             if pass.cancelled || pass.missing == 0 {
                 filled.left = hopeless.into_iter().collect();
                 filled.left.sort_unstable();

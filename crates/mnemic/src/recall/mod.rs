@@ -18,6 +18,7 @@ use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
 use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
+use crate::calibrate::calibrated_floor;
 use crate::embedding;
 use crate::memory::{Memory, space_of};
 use crate::recall::hit::{Hit, Signals};
@@ -125,7 +126,7 @@ impl Memory {
             );
             watch.scored(&scene, &scored)?;
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
-            let calibrated = self.calibrated_floor(snapshot, recall)?;
+            let calibrated = calibrated_floor(embedder, snapshot, recall)?;
             if let Some((floor, percent)) = calibrated {
                 scored.retain(|hit| hit.relevance >= floor);
                 watch.above_percentile(floor, percent, &scored);

@@ -91,6 +91,14 @@ impl Codes {
         2 * BLOCK_BYTES * nibbles::blocks(dims) + size_of::<Scales>()
     }
 
+    /// Makes room for so many, and no more.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        let blocks = count.saturating_mul(nibbles::blocks(self.dims));
+        self.high.reserve_exact(blocks);
+        self.low.reserve_exact(blocks);
+        self.scales.reserve_exact(count);
+    }
+
     /// Another position, without a vector yet.
     pub(crate) fn push_empty(&mut self) {
         let blocks = self.high.len() + nibbles::blocks(self.dims);

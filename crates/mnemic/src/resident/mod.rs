@@ -182,6 +182,9 @@ impl Loaded {
             rows: Rows::default(),
             codes: Codes::new(dims),
         };
+        let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
+        loaded.rows.reserve(count);
+        loaded.codes.reserve(count);
         loaded.append(snapshot, 0)?;
         Ok(loaded)
     }

@@ -58,6 +58,14 @@ impl Rows {
         self.dead > 1_000 && self.dead > self.live()
     }
 
+    /// Makes room for so many, and no more.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.seqs.reserve_exact(count);
+        self.projects.reserve_exact(count);
+        self.created.reserve_exact(count);
+        self.lengths.reserve_exact(count);
+    }
+
     pub(crate) fn seq(&self, position: usize) -> Option<i64> {
         self.seqs.get(position).copied()
     }

@@ -443,3 +443,34 @@ fn a_backup_without_all_vectors_is_restored_and_says_so() {
     let report = Memory::restore(at("backup.db"), at("b.db")).unwrap();
     assert_eq!(report.check.missing_vectors, [id]);
 }
+
+/// The connection that rewrites the file is the one that reads, where there is no file.
+#[test]
+fn a_memory_without_a_file_is_searched_after_it_was_rewritten() {
+    let memory = builder().open_in_memory().unwrap();
+    let ids: Vec<String> = memory
+        .store_all((0..20).map(|i| format!("item w{i}")))
+        .unwrap()
+        .into_iter()
+        .map(|stored| stored.id)
+        .collect();
+    memory.recall("item w7").unwrap();
+    memory.compact().unwrap();
+    assert_eq!(
+        memory.recall("item w7").unwrap()[0].memory.content,
+        "item w7"
+    );
+    assert!(memory.erase(&ids[7]).unwrap());
+    assert!(
+        memory
+            .recall("item w7")
+            .unwrap()
+            .iter()
+            .all(|hit| hit.memory.id != ids[7])
+    );
+    assert_eq!(
+        memory.recall("item w8").unwrap()[0].memory.content,
+        "item w8"
+    );
+    assert!(memory.check().unwrap().is_ok());
+}

@@ -317,3 +317,28 @@ fn vectors_that_hardly_differ_are_told_apart() {
     assert_eq!(memory.recall(recall).unwrap(), first);
     assert!(memory.health().unwrap().index_bytes > 0);
 }
+
+/// What a repair mends in the tags and lengths, an index that is loaded already learns.
+#[test]
+fn it_learns_what_a_repair_mended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    let tagged = (0..20).map(|i| NewMemory::new(format!("item w{i}")).tags(["x"]));
+    memory.store_all(tagged).unwrap();
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute("DELETE FROM memory_tags WHERE seq = 8", [])
+        .unwrap();
+    let found = |memory: &Memory| {
+        let hits = memory
+            .recall(Recall::new("item w7").tags_any(["x"]))
+            .unwrap();
+        hits.iter().any(|hit| hit.memory.content == "item w7")
+    };
+    for _ in 0..3 {
+        assert!(!found(&memory));
+    }
+    assert!(memory.health().unwrap().index_bytes > 0);
+    assert!(memory.repair().unwrap().file.tag_index_rebuilt);
+    assert!(found(&memory));
+}

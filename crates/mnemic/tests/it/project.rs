@@ -203,6 +203,8 @@ fn naming_another_project_is_an_error_that_names_both() {
             .map(drop),
         web.prune(Prune::new().project("home").apply()).map(drop),
         web.prune(Prune::new().apply()).map(drop),
+        web.prune(Prune::new().scope(Scope::Global).apply())
+            .map(drop),
     ] {
         let error = result.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);

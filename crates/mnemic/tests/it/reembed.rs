@@ -646,3 +646,35 @@ fn an_index_of_a_model_that_came_back_is_loaded_anew() {
     assert_eq!(nearest(), "late beta");
     whole(&memory);
 }
+
+/// A text that is not UTF-8 is not what it is read as: its vector cannot be written, and nothing waits for it for ever.
+#[test]
+fn a_text_that_is_damaged_does_not_keep_backfill_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.db");
+    let words_only = Memory::builder().no_embedder().open(&path).unwrap();
+    let ids: Vec<String> = words_only
+        .store_all(texts(5))
+        .unwrap()
+        .into_iter()
+        .map(|stored| stored.id)
+        .collect();
+    drop(words_only);
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "DROP TRIGGER memories_fts_update;
+         UPDATE memories SET content = CAST(x'61ff62' AS TEXT) WHERE seq = 3;",
+    )
+    .unwrap();
+    drop(raw);
+    let memory = builder().open(&path).unwrap();
+    let report = memory.backfill(go_on).unwrap();
+    assert!(report.finished);
+    assert_eq!(
+        (report.embedded, report.nothing_to_embed),
+        (4, vec![ids[2].clone()])
+    );
+    let repaired = memory.repair().unwrap();
+    assert_eq!((repaired.file.texts_mended, repaired.vectors_added), (1, 1));
+    sound(&memory);
+}
