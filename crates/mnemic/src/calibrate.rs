@@ -203,8 +203,8 @@ impl Memory {
     /// Asks random questions and notes in the file how relevant their best hits were, so that
     /// [`Recall::min_percentile`] can tell a question that has an answer from one that has none.
     ///
-    /// A random question is 3 to 8 words drawn from the vocabulary of the file (its memories' distinct words, common ones
-    /// left out; of more than 10,000 memories, those of 10,000 drawn at random): of the language and the subjects of this
+    /// A random question is 3 to 8 words drawn from the vocabulary of the file (its memories' distinct words, of each
+    /// memory the first 64, common ones left out; of more than 10,000 memories, those of 10,000 drawn at random): of the language and the subjects of this
     /// file, about nothing in particular. They are asked of all memories, whatever their project, with the preset given:
     /// calibrate each preset that is used. (How newness is weighed makes no difference.) What the percentiles come to for
     /// real questions without an answer is measured in `docs/scoring.md`. In a recall that is narrowed to a few of the
@@ -244,6 +244,7 @@ impl Memory {
         }
         // Before the work, not after it.
         self.with_writer("calibrating", |_| Ok(()))?;
+        let before = self.read(|snapshot| kept(self.embedder().as_deref(), snapshot, &preset))?;
         let mut best = Vec::with_capacity(calibrate.queries);
         for question in self.random_questions(&calibrate)? {
             let recall = Recall::new(question)
@@ -257,6 +258,12 @@ impl Memory {
         best.sort_by(f64::total_cmp);
         self.write(|transaction| {
             let kept = kept(self.embedder().as_deref(), transaction, &preset)?;
+            if kept != before {
+                return Err(Error::new(
+                    ErrorKind::Busy,
+                    "the model changed while the file was calibrated: calibrate again",
+                ));
+            }
             let memories = transaction.memory_count()?;
             let calibration = Calibration::of(&best, &calibrate, memories, kept.models);
             transaction.set_note(&kept.name, &calibration.to_note())?;
@@ -270,15 +277,16 @@ impl Memory {
     /// # Errors
     /// `ModelMismatch`, `Busy`, `Corrupt`, `Storage`.
     pub fn calibration(&self, preset: Preset) -> Result<Option<Calibration>> {
-        self.read(|snapshot| {
-            let kept = kept(self.embedder().as_deref(), snapshot, &preset)?;
-            let note = snapshot.note(&kept.name)?;
-            let Some(calibration) = note.as_deref().and_then(Calibration::from_note) else {
-                return Ok(None);
-            };
-            Ok(Some(
-                calibration.aged(snapshot.memory_count()?, kept.models),
-            ))
+        self.with_model(|embedder| {
+            self.read(|snapshot| {
+                let kept = kept(embedder, snapshot, &preset)?;
+                let note = snapshot.note(&kept.name)?;
+                let Some(calibration) = note.as_deref().and_then(Calibration::from_note) else {
+                    return Ok(None);
+                };
+                let memories = snapshot.memory_count()?;
+                Ok(Some(calibration.aged(memories, kept.models)))
+            })
         })
     }
 
@@ -334,6 +342,7 @@ fn vocabulary(snapshot: &Snapshot<'_>, random: &mut Random) -> Result<Vec<String
 }
 
 /// Where a calibration is noted, and with which models it holds.
+#[derive(PartialEq)]
 struct Kept {
     name: String,
     models: String,

@@ -155,10 +155,20 @@ pub fn context(hits: &[Hit]) -> String {
 fn entry(memory: &StoredMemory) -> String {
     let created = memory.created_at.to_string();
     let day = created.split(' ').next().unwrap_or_default();
-    format!(
-        "- {day}: {}\n",
-        memory.content.trim_end().replace('\n', "\n  ")
-    )
+    let mut entry = format!("- {day}: ");
+    let mut characters = memory.content.trim_end().chars().peekable();
+    while let Some(c) = characters.next() {
+        // Whatever some reader takes for the end of a line: the next begins indented, as no memory does.
+        match c {
+            '\r' if characters.peek() == Some(&'\n') => {}
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                entry.push_str("\n  ")
+            }
+            other => entry.push(other),
+        }
+    }
+    entry.push('\n');
+    entry
 }
 
 #[cfg(test)]

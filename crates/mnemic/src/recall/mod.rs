@@ -103,7 +103,7 @@ impl Memory {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
             }
-            let has_vectors = can_compare(embedder, snapshot, &recall.preset)?;
+            let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
@@ -126,7 +126,12 @@ impl Memory {
             );
             watch.scored(&scene, &scored)?;
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
-            let calibrated = calibrated_floor(embedder, snapshot, recall)?;
+            // A question that asks for nothing is held against no floor.
+            let asks = !words.is_empty() && recall.limit > 0;
+            let calibrated = match asks {
+                true => calibrated_floor(embedder, snapshot, recall)?,
+                false => None,
+            };
             if let Some((floor, percent)) = calibrated {
                 scored.retain(|hit| hit.relevance >= floor);
                 watch.above_percentile(floor, percent, &scored);

@@ -37,14 +37,14 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
     if let Some(defect) = id_defect(id) {
         return Err(format!("its id: {defect}"));
     }
+    if row.get("deleted_at").is_some_and(|time| !time.is_null()) {
+        return Ok(Mapped::Dropped("it was deleted there".to_owned()));
+    }
     let content = text("content").filter(|content| !content.trim().is_empty());
     let content = content.ok_or("its content is missing, or no text")?;
     let created_at: Timestamp = text("created_at")
         .and_then(|time| time.parse().ok())
         .ok_or("its created_at is missing, or no time")?;
-    if row.get("deleted_at").is_some_and(|time| !time.is_null()) {
-        return Ok(Mapped::Dropped("it was deleted there".to_owned()));
-    }
     let tags: Option<Vec<String>> = match row.get("tags") {
         None | Some(Value::Null) => Some(Vec::new()),
         Some(Value::Array(tags)) => tags

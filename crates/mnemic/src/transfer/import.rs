@@ -161,7 +161,8 @@ pub struct ImportReport {
     pub vectors_carried: u64,
     /// Vectors that were made here and stored.
     pub vectors_made: u64,
-    /// What did not become part of a memory, by table and field, and why: nothing is dropped that is not told here.
+    /// What did not become part of a memory, by table and field, and why: nothing is dropped that is not
+    /// told here, but for values that say nothing (null, 0, false, empty).
     pub left: Vec<Left>,
     /// Lines written to where [`Import::left_to`] said.
     pub left_written: u64,
@@ -216,6 +217,8 @@ impl Memory {
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     pub fn import(&self, import: Import<'_>) -> Result<ImportReport> {
+        // Before the work, not after it.
+        self.with_writer("importing", |_| Ok(()))?;
         let Import {
             source,
             on_conflict,

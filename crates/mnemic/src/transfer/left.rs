@@ -36,6 +36,11 @@ impl<'a> Leavings<'a> {
         }
     }
 
+    /// Whether anything of a table was counted.
+    pub(super) fn has(&self, table: &str) -> bool {
+        self.counts.keys().any(|(counted, ..)| counted == table)
+    }
+
     /// Writes a row of which something is left.
     pub(super) fn row(&mut self, table: &str, row: &Map<String, Value>) -> Result<()> {
         if self.to.is_some() {

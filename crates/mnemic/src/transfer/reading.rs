@@ -150,7 +150,9 @@ impl<'a> Reading<'a> {
     ) -> Result<()> {
         for table in file.tables()? {
             let is_vectors = self.vectors == (table.name.as_str(), None);
-            if table.name == memories || (is_vectors && self.carries) {
+            // Vectors that came over are not left; where some did not, all are written.
+            let all_came = is_vectors && self.carries && !self.leavings.has(&table.name);
+            if table.name == memories || all_came {
                 continue;
             }
             if !is_vectors {

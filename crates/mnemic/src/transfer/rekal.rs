@@ -44,9 +44,13 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
         .map(|project| project.as_str().ok_or("its project is no text"))
         .transpose()?;
     // A text that is no list is one tag, so that nothing is lost.
-    let tags = text("tags").map_or_else(Vec::new, |tags| {
-        serde_json::from_str(tags).unwrap_or_else(|_| vec![tags.to_owned()])
-    });
+    let tags = match row.get("tags") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(tags)) => {
+            serde_json::from_str(tags).unwrap_or_else(|_| vec![tags.to_owned()])
+        }
+        Some(_) => return Err("its tags are no text".to_owned()),
+    };
     Ok(Mapped::Memory {
         entry: Entry {
             place,
