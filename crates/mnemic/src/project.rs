@@ -3,6 +3,7 @@
 use mnemic_schema::Scope;
 
 use crate::memory::Memory;
+use crate::recall::explain::Explanation;
 use crate::recall::hit::Hit;
 use crate::recall::request::Recall;
 use crate::timeline::Timeline;
@@ -13,7 +14,7 @@ use crate::{Error, Result};
 /// One project of a memory: what is not of it can be neither read nor changed nor deleted by it, and shows in none of its
 /// scores. To be given to code that is to see one project alone; see [`Memory::in_project`].
 ///
-/// What concerns a whole file (health, check, repair, backup) is [`Memory`]'s alone. Ids are unique in the file: storing
+/// What concerns a whole file (health, check, repair, backup, erasing, export, the model) is [`Memory`]'s alone. Ids are unique in the file: storing
 /// under an id that another project has is `AlreadyExists`, which tells that it is taken and nothing more.
 #[derive(Debug, Clone)]
 pub struct ProjectMemory {
@@ -93,6 +94,21 @@ impl ProjectMemory {
         let mut recall: Recall = recall.into();
         recall.filter.scope = self.narrowed(&recall.filter.scope)?;
         self.memory.recall(recall)
+    }
+
+    /// As [`Memory::explain`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`] and [`Memory::explain`].
+    pub fn explain(&self, recall: impl Into<Recall>, id: &str) -> Result<Explanation> {
+        let mut recall: Recall = recall.into();
+        recall.filter.scope = self.narrowed(&recall.filter.scope)?;
+        let explanation = self.memory.explain(recall, id)?;
+        if self.scope().admits(explanation.memory.project.as_deref()) {
+            Ok(explanation)
+        } else {
+            Err(Error::not_found(id))
+        }
     }
 
     /// As [`Memory::timeline`], of this project.

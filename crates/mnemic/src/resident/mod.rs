@@ -70,6 +70,11 @@ impl Resident {
         }
     }
 
+    /// Has the next recall load it, be it the first.
+    pub(crate) fn wake(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
     /// Forgets everything; it is loaded again when next asked for.
     pub(crate) fn clear(&self) {
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = None;

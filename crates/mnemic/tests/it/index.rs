@@ -318,6 +318,27 @@ fn vectors_that_hardly_differ_are_told_apart() {
     assert!(memory.health().unwrap().index_bytes > 0);
 }
 
+#[test]
+fn it_is_there_at_the_first_recall_where_it_was_loaded_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    memory
+        .store_all((0..50).map(|i| format!("item w{i}")))
+        .unwrap();
+    drop(memory);
+    let memory = builder().open(&path).unwrap();
+    let bytes = memory.warm_up().unwrap();
+    assert!(bytes > 0);
+    assert_eq!(
+        memory.recall("item w7").unwrap()[0].memory.content,
+        "item w7"
+    );
+    assert_eq!(memory.health().unwrap().index_bytes, bytes);
+    let without = builder().index_budget(0).open(&path).unwrap();
+    assert_eq!(without.warm_up().unwrap(), 0);
+}
+
 /// What a repair mends in the tags and lengths, an index that is loaded already learns.
 #[test]
 fn it_learns_what_a_repair_mended() {

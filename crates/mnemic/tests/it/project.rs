@@ -14,6 +14,7 @@ enum Call {
     Store(Option<Option<usize>>, u8),
     Get(usize),
     Recall(Option<ScopeOf>, u8),
+    Explain(Option<ScopeOf>, u8, usize),
     Timeline(Option<ScopeOf>),
     Update(usize, Option<Option<usize>>, u8),
     Replace(usize, Option<Option<usize>>, u8),
@@ -57,6 +58,7 @@ fn call() -> impl Strategy<Value = Call> {
         (project(), any::<u8>()).prop_map(|(p, n)| Call::Store(p, n)),
         (0..12usize).prop_map(Call::Get),
         (scope(), any::<u8>()).prop_map(|(s, n)| Call::Recall(s, n)),
+        (scope(), any::<u8>(), 0..12usize).prop_map(|(s, n, i)| Call::Explain(s, n, i)),
         scope().prop_map(Call::Timeline),
         (0..12usize, project(), any::<u8>()).prop_map(|(i, p, n)| Call::Update(i, p, n)),
         (0..12usize, project(), any::<u8>()).prop_map(|(i, p, n)| Call::Replace(i, p, n)),
@@ -90,6 +92,15 @@ fn make(bound: &ProjectMemory, ids: &[String], call: &Call) -> Vec<StoredMemory>
             };
             let hits = bound.recall(recall).unwrap_or_default();
             return hits.into_iter().map(|hit| hit.memory).collect();
+        }
+        Call::Explain(scope, n, i) => {
+            let recall = Recall::new(format!("item w{n}"));
+            let recall = match scope {
+                Some(scope) => recall.scope((*scope).into()),
+                None => recall,
+            };
+            let explained = bound.explain(recall, id(i)).ok();
+            return explained.map(|told| told.memory).into_iter().collect();
         }
         Call::Timeline(scope) => {
             let timeline = match scope {
