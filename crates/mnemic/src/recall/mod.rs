@@ -126,11 +126,10 @@ impl Memory {
             );
             watch.scored(&scene, &scored)?;
             scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
-            // A question that asks for nothing is held against no floor.
-            let asks = !words.is_empty() && recall.limit > 0;
-            let calibrated = match asks {
-                true => calibrated_floor(embedder, snapshot, recall)?,
-                false => None,
+            // A question without a word is held against no floor.
+            let calibrated = match words.as_slice() {
+                [] => None,
+                _ => calibrated_floor(embedder, snapshot, recall)?,
             };
             if let Some((floor, percent)) = calibrated {
                 scored.retain(|hit| hit.relevance >= floor);
