@@ -131,15 +131,15 @@ impl Memory {
     /// assert_eq!(memory.recall("cactus")?[0].memory, changed);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
-    #[cfg_attr(
-        feature = "tracing",
-        tracing::instrument(level = "info", skip_all, err(level = "debug"))
-    )]
     pub fn update(&self, id: &str, change: impl Into<MemoryUpdate>) -> Result<StoredMemory> {
         self.update_within(&Scope::All, id, change.into())
     }
 
     /// As [`Memory::update`], of a memory of a scope; any other is not there.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(name = "update", level = "info", skip_all, err(level = "debug"))
+    )]
     pub(crate) fn update_within(
         &self,
         scope: &Scope,
@@ -191,15 +191,15 @@ impl Memory {
     /// assert_eq!(memory.get(&new.id)?.unwrap().project.as_deref(), Some("gateway"));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
-    #[cfg_attr(
-        feature = "tracing",
-        tracing::instrument(level = "info", skip_all, err(level = "debug"))
-    )]
     pub fn replace(&self, id: &str, with: impl Into<NewMemory>) -> Result<Stored> {
         self.replace_within(&Scope::All, id, with.into())
     }
 
     /// As [`Memory::replace`], of a memory of a scope; any other is not there.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(name = "replace", level = "info", skip_all, err(level = "debug"))
+    )]
     pub(crate) fn replace_within(
         &self,
         scope: &Scope,
@@ -236,10 +236,6 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Memory::delete`].
-    #[cfg_attr(
-        feature = "tracing",
-        tracing::instrument(level = "info", skip_all, err(level = "debug"))
-    )]
     pub fn delete_all<I>(&self, ids: I) -> Result<Deleted>
     where
         I: IntoIterator,
@@ -249,6 +245,10 @@ impl Memory {
     }
 
     /// As [`Memory::delete_all`], of memories of a scope; others are missing.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(name = "delete_all", level = "info", skip_all, err(level = "debug"))
+    )]
     pub(crate) fn delete_within<I>(&self, scope: &Scope, ids: I) -> Result<Deleted>
     where
         I: IntoIterator,

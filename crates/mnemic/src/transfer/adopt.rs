@@ -116,6 +116,10 @@ impl Memory {
     /// # Errors
     /// `ModelMismatch` where the file records another model, vectors of another width, or none; `ReadOnly`, `Busy`,
     /// `Storage`.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn name_model(&self, model: &EmbeddingModel) -> Result<()> {
         self.write(|transaction| Ok(transaction.name_model(&recorded(model))?))
     }
@@ -126,6 +130,10 @@ impl MemoryBuilder {
     ///
     /// # Errors
     /// As [`Memory::adopt`].
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn adopt(self, adopt: Adopt) -> Result<AdoptReport> {
         let model = adopt.model.as_ref().map(recorded);
         let report = Store::adopt_rekal(&adopt.path, self.options(), model.as_ref())?;

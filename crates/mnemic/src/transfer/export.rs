@@ -86,6 +86,10 @@ impl Memory {
     /// assert_eq!(other.recall("tea")?[0].memory, memory.recall("tea")?[0].memory);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn export(&self, export: Export, to: impl Write) -> Result<ExportReport> {
         let mut lines = Lines {
             to: std::io::BufWriter::new(to),

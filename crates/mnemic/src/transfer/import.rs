@@ -216,6 +216,10 @@ impl Memory {
     /// assert_eq!(memory.import(Import::jsonl(lines.as_bytes()))?.unchanged, 1);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+    )]
     pub fn import(&self, import: Import<'_>) -> Result<ImportReport> {
         // Before the work, not after it.
         self.with_writer("importing", |_| Ok(()))?;
