@@ -86,7 +86,7 @@ impl TakeIn<'_> {
             let needs = model.is_some()
                 && entry.vector.is_none()
                 && (self.would_write(&entry)? || embed_all);
-            bytes += entry.content.len();
+            bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
                 self.embed_batch(std::mem::take(&mut batch), ready, model)?;

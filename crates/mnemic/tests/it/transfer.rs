@@ -795,3 +795,24 @@ proptest! {
         }
     }
 }
+
+/// A file made of names that are never the same is counted in bounded memory, and nothing of it is missing in the sum.
+#[test]
+fn names_without_end_are_counted_together() {
+    let lines: String = (0..12_000)
+        .map(|i| format!("{{\"type\":\"thing {i}\"}}\n"))
+        .collect();
+    let memory = memory();
+    let mut out = Vec::new();
+    memory.export(Export::new(), &mut out).unwrap();
+    let empty = String::from_utf8(out).unwrap();
+    let header = empty.lines().next().unwrap();
+    let report = memory
+        .import(Import::jsonl(format!("{header}\n{lines}").as_bytes()))
+        .unwrap();
+    assert!(report.left.len() <= 10_001, "{}", report.left.len());
+    assert_eq!(
+        report.left.iter().map(|left| left.count).sum::<u64>(),
+        12_000
+    );
+}
