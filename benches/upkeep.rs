@@ -4,6 +4,7 @@
 //! the model adds up the vectors of the words. While each verb runs, another handle stores a memory every five
 //! milliseconds; the longest of its calls is printed beside the verb's time.
 
+mod random;
 #[allow(dead_code)]
 #[path = "scale/synthetic.rs"]
 mod synthetic;

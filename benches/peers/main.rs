@@ -10,6 +10,8 @@ mod data;
 mod drive;
 mod harness;
 mod prepare;
+#[path = "../random.rs"]
+mod random;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -16,7 +16,8 @@ use serde::Serialize;
 use crate::Result;
 use crate::data::{self, DataSet};
 use crate::harness::{DIMS, LIMIT};
-use crate::texts::{Language, Random, dot};
+use crate::random::Random;
+use crate::texts::{Language, dot};
 
 /// Questions of each made-up set.
 const QUESTIONS: usize = 200;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::drive::Mnemic;
 use crate::harness::{self, DIMS, Data};
-use crate::texts::{Language, Random};
+use crate::random::Random;
+use crate::texts::Language;
 use crate::{Result, prepare};
 
 const TEXTS: [&str; 6] = [

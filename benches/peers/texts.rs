@@ -7,6 +7,7 @@
 use mnemic::{Embedder, InputKind, StaticEmbedder};
 
 use crate::Result;
+use crate::random::Random;
 
 /// The words of the vocabulary, most frequent first.
 const VOCABULARY: &str = include_str!("../../crates/mnemic-static/models/vocab.txt");
@@ -19,23 +20,7 @@ const RARE: usize = 150;
 const WORDS_OF_A_QUESTION: usize = 5;
 const REPLACED: usize = 3;
 
-/// A small generator of well-mixed numbers (SplitMix64).
-pub struct Random(pub u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// A whole number from 0 to `below` − 1.
     pub fn below(&mut self, below: usize) -> usize {
         ((self.uniform() * below as f64) as usize).min(below.saturating_sub(1))

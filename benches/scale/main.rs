@@ -6,6 +6,8 @@
 //! the words, in microseconds.
 
 mod plot;
+#[path = "../random.rs"]
+mod random;
 mod synthetic;
 
 use std::error::Error;

@@ -6,27 +6,13 @@ use std::sync::Arc;
 use mnemic::{EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, NewMemory};
 use mnemic_rank::TopK;
 
+use crate::random::Random;
+
 pub const DIMS: usize = 384;
 const VOCABULARY: usize = 20_000;
 const LENGTH: usize = 15;
 
-/// A small generator of well-mixed numbers (SplitMix64).
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// A word by Zipf's law: the chance of rank r falls as 1/r.
     fn word(&mut self) -> usize {
         let rank = (VOCABULARY as f64).powf(self.uniform());

@@ -1,6 +1,6 @@
 //! Word relevance: the parts of bm25 from what a full-text index counts, and bm25 brought into a range in which it can be
-//! fused. It never counts words: that is the index's work. Everything here takes bm25 as higher is better, from 0 up, but
-//! for [`from_fts5`], which makes it so. (rekal's own normalisation is in [`crate::rekal`].)
+//! fused. It never counts words: that is the index's work. Everything here takes bm25 as higher is better, from 0 up.
+//! (rekal's own normalisation is in [`crate::rekal`].)
 
 use crate::number::{finite, finite_sum, non_negative};
 
@@ -98,21 +98,6 @@ pub fn term_part(count: u32, length: u32, average_length: f64) -> f64 {
         return 0.0;
     }
     finite(count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * share)))
-}
-
-/// The number that FTS5's `bm25()` gives (at most 0, lower is better) turned into one from 0 up, higher is better.
-///
-/// max(0, −x). NaN gives 0, −∞ the largest finite number. Source: SQLite, FTS5 documentation.
-///
-/// ```
-/// use mnemic_rank::bm25::from_fts5;
-///
-/// assert_eq!(from_fts5(-3.5), 3.5);
-/// assert_eq!(from_fts5(0.25), 0.0);
-/// ```
-#[must_use]
-pub fn from_fts5(fts5_bm25: f64) -> f64 {
-    non_negative(-fts5_bm25)
 }
 
 /// A bm25 brought into \[0, 1): bm25 / (bm25 + pivot). At the pivot it is ½.
@@ -264,11 +249,14 @@ mod tests {
         }
 
         #[test]
-        fn fts5_bm25_is_turned_round(x in any_number(), y in any_number()) {
-            prop_assert!(from_fts5(x) >= 0.0 && from_fts5(x).is_finite());
-            if x <= y {
-                prop_assert!(from_fts5(x) >= from_fts5(y));
-            }
+        fn a_term_part_rises_with_the_count_and_falls_with_the_length(
+            count: u32, more: u32, length: u32, longer: u32, average in any_number(),
+        ) {
+            let part = term_part(count, length, average);
+            prop_assert!(part.is_finite() && (0.0..=K1 + 1.0).contains(&part));
+            prop_assert!(term_part(count.saturating_add(more), length, average) >= part);
+            prop_assert!(term_part(count, length.saturating_add(longer), average) <= part);
+            prop_assert!((part == 0.0) == (count == 0) || average < 1.0);
         }
 
         #[test]
