@@ -13,7 +13,10 @@ use crate::text::index_text_version;
 pub const APPLICATION_ID: i32 = 0x6d6e_656d;
 
 /// The steps, in order. A step that was ever released is never edited: a change is a new step.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_memories.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_memories.sql"),
+    include_str!("../migrations/0002_lifecycle.sql"),
+];
 
 /// The newest schema version that this library knows and writes (`PRAGMA user_version`).
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
