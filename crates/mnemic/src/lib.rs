@@ -6,6 +6,7 @@ mod calibrate;
 mod embedding;
 mod error;
 mod filter;
+mod lifecycle;
 mod memory;
 mod project;
 mod recall;
@@ -21,6 +22,7 @@ mod write;
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
+pub use filter::Include;
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -31,8 +33,8 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
-    TimestampError,
+    CheckReport, Durability, Kind, Layer, Left, Lifecycle, RepairReport as FileRepairReport, Scope,
+    Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]

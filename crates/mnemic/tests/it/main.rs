@@ -17,6 +17,7 @@ mod explain_property;
 mod field_reports;
 mod foreign;
 mod index;
+mod lifecycle;
 mod model_store;
 mod project;
 mod ranking;
