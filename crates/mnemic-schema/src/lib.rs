@@ -7,12 +7,14 @@ mod compact;
 #[cfg(test)]
 mod damage_tests;
 mod error;
+mod events;
 mod export;
 mod extension;
 mod filter;
 mod follow;
 mod foreign;
 mod frozen;
+mod image;
 mod import;
 mod keep_copy;
 mod lifecycle;
@@ -37,11 +39,13 @@ pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
+pub use events::{Action, Event, EventFilter, Retention};
 pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
+pub use image::Image;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};

@@ -6,6 +6,7 @@ mod calibrate;
 mod embedding;
 mod error;
 mod filter;
+mod history;
 mod lifecycle;
 mod memory;
 mod project;
@@ -23,6 +24,7 @@ pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
+pub use history::{Events, History, Undone};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -33,8 +35,8 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, Kind, Layer, Left, Lifecycle, RepairReport as FileRepairReport, Scope,
-    Timestamp, TimestampError, Usage,
+    Action, CheckReport, Durability, Event, Kind, Layer, Left, Lifecycle,
+    RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]

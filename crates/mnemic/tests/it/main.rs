@@ -16,6 +16,7 @@ mod explain;
 mod explain_property;
 mod field_reports;
 mod foreign;
+mod history;
 mod index;
 mod lifecycle;
 mod model_store;
