@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod export;
 mod extension;
+mod fading;
 mod filter;
 mod follow;
 mod foreign;
@@ -40,6 +41,7 @@ pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
 pub use events::{Action, Event, EventFilter, Retention};
+pub use fading::LifeRow;
 pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{

@@ -25,6 +25,8 @@ pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
 pub use history::{Events, History, Undone};
+pub use lifecycle::checkup::{Checkup, CheckupReport, Hint};
+pub use lifecycle::maintain::{Maintain, MaintainReport, Maintained};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -34,6 +36,7 @@ pub use mnemic_embed::{
     normalize, sigmoid,
     testing::{check_embedder, check_reranker},
 };
+pub use mnemic_rank::{Judgement, LifePolicy, Reason, TrustFormula, TrustRule, Verdict};
 pub use mnemic_schema::{
     Action, CheckReport, Durability, Event, Kind, Layer, Left, Lifecycle,
     RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,

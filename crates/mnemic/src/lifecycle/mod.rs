@@ -1,5 +1,7 @@
 //! The verbs on how a memory stands: supersede, forget, revive, touch. They never change its text, nor any index of it.
 
+pub(crate) mod checkup;
+pub(crate) mod maintain;
 pub(crate) mod said;
 
 use mnemic_schema::{Action, Lifecycle, Scope, Snapshot, Timestamp, WriteTransaction};

@@ -19,6 +19,7 @@ mod foreign;
 mod history;
 mod index;
 mod lifecycle;
+mod maintain;
 mod model_store;
 mod project;
 mod ranking;
