@@ -17,7 +17,7 @@ use crate::memory::Memory;
 ///
 /// let strict = Maintain::new().project("web").policy(LifePolicy { forget_idle_days: 30.0, ..LifePolicy::default() });
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[must_use = "nothing is judged until it is given to Memory::maintain"]
 pub struct Maintain {
     pub(crate) filter: Filter,
@@ -29,19 +29,6 @@ pub struct Maintain {
 }
 
 filter_verbs!(Maintain);
-
-impl Default for Maintain {
-    fn default() -> Self {
-        Self {
-            filter: Filter::default(),
-            policy: LifePolicy::default(),
-            trust: TrustRule::default(),
-            now: None,
-            at_most: None,
-            apply: false,
-        }
-    }
-}
 
 impl Maintain {
     /// All memories, by the default policy; a rehearsal.
