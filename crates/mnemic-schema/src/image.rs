@@ -238,7 +238,11 @@ impl WriteTransaction<'_> {
         })
     }
 
-    fn put_back_entities(&self, id: &str, entities: &[String]) -> Result<(), SchemaError> {
+    pub(crate) fn put_back_entities(
+        &self,
+        id: &str,
+        entities: &[String],
+    ) -> Result<(), SchemaError> {
         let doing = "putting back what a memory is about";
         let seq = self.must_have(id)?;
         let same: bool = self

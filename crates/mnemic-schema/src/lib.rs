@@ -2,6 +2,7 @@
 
 mod adopt;
 mod backup;
+mod carry;
 mod check;
 mod compact;
 #[cfg(test)]
@@ -37,6 +38,7 @@ mod words;
 mod write;
 
 pub use adopt::AdoptReport;
+pub use carry::{CarriedEvent, CarriedRelation, NamedLink, image_defect};
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;

@@ -2,15 +2,17 @@
 
 use std::io::Write;
 
-use mnemic_schema::{Filter, MemoryRow, RecordedModel, Timestamp};
+use mnemic_schema::{Filter, MemoryRow, RecordedModel};
 use serde_json::{Value, json};
 
+use super::said::{event_line, memory_fields, relation_line, rfc3339};
 use super::{FORMAT, VERSION};
 use crate::filter::filter_verbs;
 use crate::memory::Memory;
 use crate::{Error, ErrorKind, Result};
 
-/// Which memories [`Memory::export`] writes, and whether with their vectors. The default is all of them, with vectors.
+/// Which memories [`Memory::export`] writes, and whether with their vectors. The default is all of them however they stand,
+/// superseded and forgotten ones too, with their vectors, relations and history.
 ///
 /// ```
 /// use mnemic::Export;
@@ -23,6 +25,8 @@ use crate::{Error, ErrorKind, Result};
 pub struct Export {
     pub(crate) filter: Filter,
     vectors: bool,
+    history: bool,
+    images: bool,
 }
 
 filter_verbs!(Export);
@@ -32,6 +36,8 @@ impl Default for Export {
         Self {
             filter: Filter::default(),
             vectors: true,
+            history: true,
+            images: true,
         }
     }
 }
@@ -47,6 +53,19 @@ impl Export {
         self.vectors = false;
         self
     }
+
+    /// Without the memories as they were before each event: a smaller file that tells what happened, of which nothing but a
+    /// storing can be undone where it is imported.
+    pub fn no_images(mut self) -> Self {
+        self.images = false;
+        self
+    }
+
+    /// Without the history.
+    pub fn no_history(mut self) -> Self {
+        self.history = false;
+        self
+    }
 }
 
 /// What [`Memory::export`] wrote.
@@ -57,14 +76,19 @@ pub struct ExportReport {
     pub memories: u64,
     /// Vectors.
     pub vectors: u64,
+    /// Relations.
+    pub relations: u64,
+    /// Events.
+    pub events: u64,
     /// Bytes.
     pub bytes: u64,
 }
 
 impl Memory {
     /// Writes memories as JSON lines, all of one instant, oldest first: a first line that says what the file is, then one
-    /// line a memory (the format is in `docs/file-format.md`). [`Memory::import`] reads it back. No more than one memory
-    /// is held at a time.
+    /// line a memory, a relation (of those whose both ends are written), an event (of the memories that are written; where
+    /// nothing is filtered, of those that are gone too). The format is in `docs/file-format.md`. [`Memory::import`] reads it
+    /// back. No more than one of them is held at a time.
     ///
     /// Where writing fails half way, what was written says of itself that it is not whole: its first line counts more
     /// memories than follow.
@@ -112,18 +136,34 @@ impl Memory {
             } else {
                 None
             };
-            lines.write(&header(memories, vectors, model.as_ref()))?;
+            let (relations, mut events) = snapshot.count_links(&export.filter)?;
+            if !export.history {
+                events = 0;
+            }
+            let counts = [memories, vectors, relations, events];
+            lines.write(&header(counts, model.as_ref()))?;
             snapshot.each_memory(&export.filter, vectors > 0, |row, vector| {
-                lines.write(&memory_line(&row, vector.as_deref()))
+                let entities = snapshot.names_of(row.seq)?;
+                lines.write(&memory_line(&row, &entities, vector.as_deref()))
             })?;
-            report = Some((memories, vectors));
+            snapshot.each_relation(&export.filter, |relation| {
+                lines.write(&relation_line(&relation))
+            })?;
+            if events > 0 {
+                snapshot.each_event(&export.filter, |event| {
+                    lines.write(&event_line(&event, export.images))
+                })?;
+            }
+            report = Some(counts);
             Ok(())
         })?;
         lines.to.flush().map_err(not_written)?;
-        let (memories, vectors) = report.unwrap_or_default();
+        let [memories, vectors, relations, events] = report.unwrap_or_default();
         Ok(ExportReport {
             memories,
             vectors,
+            relations,
+            events,
             bytes: lines.bytes,
         })
     }
@@ -148,17 +188,24 @@ fn not_written(error: std::io::Error) -> Error {
     Error::caused(ErrorKind::Io, "the export cannot be written", error)
 }
 
-fn header(memories: u64, vectors: u64, model: Option<&RecordedModel>) -> String {
+fn header(counts: [u64; 4], model: Option<&RecordedModel>) -> String {
+    let [memories, vectors, relations, events] = counts;
     let model = model.map_or(Value::Null, |model| {
         json!({ "space": model.space, "id": model.id, "revision": model.revision, "dims": model.dims })
     });
+    // An older reader knows the first two alone.
+    let counted = |name: &str, count: u64| match count {
+        0 => String::new(),
+        _ => format!("\"{name}\":{count},"),
+    };
+    let (relations, events) = (counted("relations", relations), counted("events", events));
     // By hand, so that what the file is stands first.
     format!(
-        r#"{{"type":"header","format":"{FORMAT}","version":{VERSION},"memories":{memories},"vectors":{vectors},"model":{model}}}"#
+        r#"{{"type":"header","format":"{FORMAT}","version":{VERSION},"memories":{memories},"vectors":{vectors},{relations}{events}"model":{model}}}"#
     )
 }
 
-fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
+fn memory_line(row: &MemoryRow, entities: &[String], vector: Option<&[f32]>) -> String {
     let project = row.project.as_deref().map_or(Value::Null, Value::from);
     let mut line = format!(
         r#"{{"type":"memory","id":{},"content":{},"project":{project},"tags":{},"created_at":"{}","updated_at":"{}""#,
@@ -168,6 +215,7 @@ fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
         rfc3339(row.created_at),
         rfc3339(row.updated_at),
     );
+    line.push_str(&memory_fields(&row.lifecycle, row.usage, entities));
     if let Some(vector) = vector {
         // The shortest decimals that are these very numbers.
         let numbers: Vec<String> = vector.iter().map(|x| format!("{x:?}")).collect();
@@ -175,9 +223,4 @@ fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
     }
     line.push('}');
     line
-}
-
-/// A time as other programs read it, its zone said.
-fn rfc3339(time: Timestamp) -> String {
-    time.to_string().replace(' ', "T") + "Z"
 }

@@ -4,6 +4,7 @@
 pub(crate) mod adopt;
 mod agent_memory;
 mod entry;
+mod events;
 pub(crate) mod export;
 pub(crate) mod import;
 mod jsonl;
@@ -11,8 +12,11 @@ mod left;
 mod lines;
 mod ra_h;
 mod reading;
+mod records;
 mod rekal;
+mod said;
 mod take_in;
+mod threads;
 
 /// What the first line of an export calls the format.
 pub(crate) const FORMAT: &str = "mnemic";

@@ -1,7 +1,7 @@
 //! What a node of RA-H becomes: a memory whose text is what RA-H embeds, title, description and source. All other fields
 //! are left, and said.
 
-use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
+use mnemic_schema::{ForeignMemory, ForeignValue, Lifecycle, Timestamp, Usage};
 use serde_json::Value;
 
 use super::entry::{Entry, unit};
@@ -72,9 +72,13 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             tags: Vec::new(),
             created_at,
             updated_at: updated.unwrap_or(created_at),
+            lifecycle: Lifecycle::default(),
+            usage: Usage::default(),
+            entities: Vec::new(),
             vector: vector.map(|vector| (vector, true)),
         },
         held: &HELD,
+        odd: Vec::new(),
     })
 }
 

@@ -1,10 +1,19 @@
 //! Taking in what was read: what lacks a vector is embedded, then all is written in one transaction. Nothing is embedded
 //! in the transaction.
 
-use mnemic_schema::{Embedded, NewRow, RecordedModel, RowChange, WriteTransaction};
+use mnemic_schema::{
+    CarriedRelation, Embedded, Lifecycle, NamedLink, NewRow, RecordedModel, RowChange, Snapshot,
+    WriteTransaction,
+};
 
 use super::entry::{Entry, Spool};
-use super::import::{ImportReport, OnConflict};
+use super::events;
+use super::import::{ImportReport, OnConflict, Taken};
+use super::left::Leavings;
+use super::reading::Aside;
+use super::records::{Lost, Records, RelationRecord};
+use super::said::{one_line, relation_line};
+use super::threads::{NOT_THERE, link_line};
 use crate::embedding::{model_of, nothing_to_embed, passages, recorded};
 use crate::memory::Memory;
 use crate::types::StoredMemory;
@@ -24,7 +33,20 @@ pub(super) struct TakeIn<'m> {
     pub(super) place: &'static str,
 }
 
+/// What became of entries and relations before they are written, as the memory was then.
+struct Ready {
+    entries: Spool,
+    relations: Records<RelationRecord>,
+    lost: Records<Lost>,
+    /// Vectors that came along and are not used.
+    unused: u64,
+}
+
+/// A stored memory, and what it is about.
+type Found = (StoredMemory, Vec<String>);
+
 /// What becomes of an entry.
+#[derive(Debug, Clone, Copy)]
 enum Fate {
     Added,
     Unchanged,
@@ -33,15 +55,27 @@ enum Fate {
 }
 
 impl TakeIn<'_> {
-    /// Takes all entries in. Answers also how many vectors that came along were not used, and why.
-    pub(super) fn run(&self, read: &mut Spool) -> Result<(ImportReport, Option<(u64, String)>)> {
+    /// Takes all in. Answers also how many vectors that came along were not used, and why.
+    pub(super) fn run(
+        &self,
+        aside: &mut Aside,
+        leavings: &mut Leavings<'_>,
+    ) -> Result<(ImportReport, Option<(u64, String)>)> {
         let model = model_of_vectors(self.memory, self.source_model.as_ref())?;
         let usable = self.source_model.is_some() && self.source_model == model;
         // What is there may change between looking and writing: then all that lack a vector get one.
         for embed_all in [false, true] {
-            let mut ready = Spool::new();
-            let unused = self.embed(read, &mut ready, model.as_ref(), usable, embed_all)?;
-            if let Some(report) = self.write(&mut ready, model.as_ref())? {
+            let mut ready = Ready {
+                entries: Spool::new(),
+                relations: Records::new(),
+                lost: Records::new(),
+                unused: 0,
+            };
+            self.embed(aside, &mut ready, model.as_ref(), usable, embed_all)?;
+            self.find_ends(aside, &mut ready)?;
+            if let Some(report) = self.write(aside, &mut ready, model.as_ref())? {
+                tell_lost(&mut ready.lost, leavings)?;
+                let unused = ready.unused;
                 let unused = (unused > 0).then(|| (unused, self.why_unused(model.as_ref())));
                 return Ok((report, unused));
             }
@@ -63,25 +97,56 @@ impl TakeIn<'_> {
         )
     }
 
-    /// Copies the entries, with vectors where they need one; answers how many that came along were dropped.
+    /// Copies the entries, with vectors where they need one, and without the links that lead nowhere.
     fn embed(
         &self,
-        read: &mut Spool,
-        ready: &mut Spool,
+        aside: &mut Aside,
+        ready: &mut Ready,
         model: Option<&EmbeddingModel>,
         usable: bool,
         embed_all: bool,
-    ) -> Result<u64> {
-        let mut unused = 0;
+    ) -> Result<()> {
         let mut batch: Vec<(Entry, bool)> = Vec::new();
         let mut bytes = 0;
-        for entry in read.read()? {
+        let Aside {
+            entries,
+            ids,
+            superseded,
+            without_cause,
+            ..
+        } = aside;
+        for entry in entries.read()? {
             let mut entry = entry?;
             if entry.project.is_none() {
                 entry.project.clone_from(&self.project);
             }
+            if let Some((since, by)) = superseded.get(&entry.id) {
+                entry.lifecycle.superseded_at = Some(*since);
+                entry.lifecycle.superseded_by = Some(by.clone());
+            }
+            if without_cause.contains(&entry.id) {
+                entry.lifecycle.causal_parent = None;
+            }
+            let Lifecycle {
+                causal_parent,
+                superseded_by,
+                ..
+            } = &mut entry.lifecycle;
+            for (link, field) in [
+                (causal_parent, "lifecycle.causal_parent"),
+                (superseded_by, "lifecycle.superseded_by"),
+            ] {
+                let nowhere = match link {
+                    Some(other) => !ids.has(other) && !self.is_here(other)?,
+                    None => false,
+                };
+                if nowhere && let Some(other) = link.take() {
+                    let lost = Lost::Link(entry.id.clone(), field.to_owned(), other);
+                    ready.lost.push(&lost)?;
+                }
+            }
             if !usable && entry.vector.take().is_some() {
-                unused += 1;
+                ready.unused += 1;
             }
             let needs = model.is_some()
                 && entry.vector.is_none()
@@ -89,26 +154,35 @@ impl TakeIn<'_> {
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
-                self.embed_batch(std::mem::take(&mut batch), ready, model)?;
+                self.embed_batch(std::mem::take(&mut batch), &mut ready.entries, model)?;
                 bytes = 0;
             }
         }
-        self.embed_batch(batch, ready, model)?;
-        Ok(unused)
+        self.embed_batch(batch, &mut ready.entries, model)
+    }
+
+    /// Copies the relations whose ends are in the import or here.
+    fn find_ends(&self, aside: &mut Aside, ready: &mut Ready) -> Result<()> {
+        let Aside { relations, ids, .. } = aside;
+        relations.each(|relation| {
+            for end in [&relation.from, &relation.to] {
+                if !ids.has(end) && !self.is_here(end)? {
+                    return ready.lost.push(&Lost::Relation(relation.clone()));
+                }
+            }
+            ready.relations.push(&relation)
+        })
+    }
+
+    fn is_here(&self, id: &str) -> Result<bool> {
+        self.memory
+            .read(|snapshot| Ok(snapshot.project_of(id)?.is_some()))
     }
 
     /// Whether an entry's content is to be written, as far as the memory is now.
     fn would_write(&self, entry: &Entry) -> Result<bool> {
-        let stored = self
-            .memory
-            .read(|snapshot| Ok(snapshot.row(&entry.id)?.map(Into::into)))?;
-        Ok(matches!(
-            self.fate(entry, stored.as_ref())?,
-            Fate::Added
-                | Fate::Replaced {
-                    other_content: true
-                }
-        ))
+        let found = self.memory.read(|snapshot| found(snapshot, &entry.id))?;
+        Ok(self.fate(entry, found.as_ref())?.writes())
     }
 
     fn embed_batch(
@@ -166,60 +240,44 @@ impl TakeIn<'_> {
         )
     }
 
-    /// Writes all entries in one transaction; `None`, with nothing written, where one lacks its vector as what is there
-    /// changed meanwhile.
+    /// Writes all in one transaction; `None`, with nothing written, where an entry lacks its vector, or an end its memory,
+    /// as what is there changed meanwhile.
     fn write(
         &self,
-        ready: &mut Spool,
+        aside: &mut Aside,
+        ready: &mut Ready,
         model: Option<&EmbeddingModel>,
     ) -> Result<Option<ImportReport>> {
         let model = model.map(recorded);
-        let mut lacks_vector = false;
+        let mut changed = false;
         let written = self.memory.write(|transaction| {
             let mut report = ImportReport::default();
-            for entry in ready.read()? {
-                let entry = entry?;
-                let stored = transaction.row(&entry.id)?.map(Into::into);
-                let fate = self.fate(&entry, stored.as_ref())?;
-                let writes = matches!(
-                    fate,
-                    Fate::Added
-                        | Fate::Replaced {
-                            other_content: true
-                        }
-                );
-                if writes && model.is_some() && entry.vector.is_none() {
-                    lacks_vector = true;
-                    return Err(Error::new(ErrorKind::Busy, "a memory lacks its vector"));
-                }
-                if writes {
-                    match entry.vector {
-                        Some((_, true)) => report.vectors_carried += 1,
-                        Some((_, false)) => report.vectors_made += 1,
-                        None => {}
-                    }
-                }
-                match fate {
-                    Fate::Added => report.added += 1,
-                    Fate::Unchanged => report.unchanged += 1,
-                    Fate::Kept => report.kept += 1,
-                    Fate::Replaced { .. } => report.replaced += 1,
-                }
-                apply(transaction, entry, &fate, model.as_ref())?;
-            }
+            let mut writing = Writing {
+                taking: self,
+                transaction,
+                changed: &mut changed,
+            };
+            let fates = writing.texts(&mut ready.entries, model.as_ref(), &mut report)?;
+            writing.what_is_said(&mut ready.entries, &fates)?;
+            report.relations = writing.relations(&mut ready.relations)?;
+            report.events = events::take_in(
+                writing.transaction,
+                &mut aside.events,
+                self.project.as_deref(),
+            )?;
             Ok(report)
         });
         match written {
-            Err(_) if lacks_vector => Ok(None),
+            Err(_) if changed => Ok(None),
             other => other.map(Some),
         }
     }
 
-    fn fate(&self, entry: &Entry, stored: Option<&StoredMemory>) -> Result<Fate> {
-        let Some(stored) = stored else {
+    fn fate(&self, entry: &Entry, found: Option<&Found>) -> Result<Fate> {
+        let Some((stored, entities)) = found else {
             return Ok(Fate::Added);
         };
-        if entry.is(stored) {
+        if entry.is(stored, entities) {
             return Ok(Fate::Unchanged);
         }
         match self.on_conflict {
@@ -237,6 +295,207 @@ impl TakeIn<'_> {
             )),
         }
     }
+}
+
+impl Fate {
+    /// Whether a text is written.
+    fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::Added
+                | Self::Replaced {
+                    other_content: true
+                }
+        )
+    }
+}
+
+fn found(snapshot: &Snapshot<'_>, id: &str) -> Result<Option<Found>> {
+    let Some(row) = snapshot.row(id)? else {
+        return Ok(None);
+    };
+    let entities = snapshot.names_of(row.seq)?;
+    Ok(Some((row.into(), entities)))
+}
+
+/// Counts what leads nowhere, and keeps it.
+fn tell_lost(lost: &mut Records<Lost>, leavings: &mut Leavings<'_>) -> Result<()> {
+    lost.each(|lost| match lost {
+        Lost::Link(of, field, to) => {
+            leavings.count("memory", Some(&field), 1, NOT_THERE);
+            leavings.line(&link_line(&of, &field, &to))
+        }
+        Lost::Relation(relation) => {
+            leavings.count("relation", None, 1, NOT_THERE);
+            leavings.line(&relation_line(&relation.row()?))
+        }
+    })
+}
+
+/// The transaction, and what it is part of.
+struct Writing<'t, 'c> {
+    taking: &'t TakeIn<'t>,
+    transaction: &'t mut WriteTransaction<'c>,
+    /// Whether what is there is not what was looked at before.
+    changed: &'t mut bool,
+}
+
+impl Writing<'_, '_> {
+    fn was_changed(&mut self) -> Error {
+        *self.changed = true;
+        Error::new(ErrorKind::Busy, "what is there changed meanwhile")
+    }
+
+    /// Writes texts, projects, tags, times and vectors; answers what became of each entry.
+    fn texts(
+        &mut self,
+        entries: &mut Spool,
+        model: Option<&RecordedModel>,
+        report: &mut ImportReport,
+    ) -> Result<Vec<Fate>> {
+        let mut fates = Vec::new();
+        for entry in entries.read()? {
+            let entry = entry?;
+            let found = found(self.transaction, &entry.id)?;
+            let fate = self.taking.fate(&entry, found.as_ref())?;
+            if fate.writes() {
+                match entry.vector {
+                    Some((_, true)) => report.vectors_carried += 1,
+                    Some((_, false)) => report.vectors_made += 1,
+                    None if model.is_some() => return Err(self.was_changed()),
+                    None => {}
+                }
+            }
+            match fate {
+                Fate::Added => report.added += 1,
+                Fate::Unchanged => report.unchanged += 1,
+                Fate::Kept => report.kept += 1,
+                Fate::Replaced { .. } => report.replaced += 1,
+            }
+            apply(self.transaction, entry, fate, model)?;
+            fates.push(fate);
+        }
+        Ok(fates)
+    }
+
+    /// Writes what is said of the memories beside their texts, now that all that they name are there.
+    fn what_is_said(&mut self, entries: &mut Spool, fates: &[Fate]) -> Result<()> {
+        let mut linked = false;
+        for (entry, fate) in entries.read()?.zip(fates) {
+            let entry = entry?;
+            let (id, lifecycle) = (entry.id.as_str(), &entry.lifecycle);
+            let is_new = matches!(fate, Fate::Added);
+            if is_new || matches!(fate, Fate::Replaced { .. }) {
+                for link in [&lifecycle.causal_parent, &lifecycle.superseded_by] {
+                    if let Some(other) = link {
+                        linked = true;
+                        if self.transaction.project_of(other)?.is_none() {
+                            return Err(self.was_changed());
+                        }
+                    }
+                }
+                if !is_new || *lifecycle != Lifecycle::default() {
+                    self.transaction.carry_lifecycle(id, lifecycle)?;
+                }
+                if !is_new || !entry.entities.is_empty() {
+                    self.transaction.carry_entities(id, &entry.entities)?;
+                }
+            }
+            // Uses only ever grow.
+            if !matches!(fate, Fate::Kept)
+                && entry.usage.last.is_some()
+                && let Some(row) = self.transaction.row(id)?
+            {
+                let mut usage = row.usage;
+                usage.accesses = usage.accesses.max(entry.usage.accesses);
+                usage.last = usage.last.max(entry.usage.last);
+                if usage != row.usage {
+                    self.transaction.set_usage(id, usage)?;
+                }
+            }
+        }
+        if linked {
+            self.refuse_circles(entries)?;
+        }
+        Ok(())
+    }
+
+    fn refuse_circles(&mut self, entries: &mut Spool) -> Result<()> {
+        for (link, what) in [
+            (NamedLink::CausalParent, "be among its own causes"),
+            (NamedLink::SupersededBy, "stand in its own place"),
+        ] {
+            let circle = self.transaction.circle(link)?;
+            if circle.is_empty() {
+                continue;
+            }
+            let mut first = None;
+            for entry in entries.read()? {
+                let entry = entry?;
+                if circle.contains(&entry.id) {
+                    first = Some((entry.place, entry.id));
+                    break;
+                }
+            }
+            let place = self.taking.place;
+            return Err(Error::invalid(match first {
+                Some((number, id)) => format!(
+                    "{place} {number}: field \"lifecycle\": the memory {id:?} would {what}, by way of {circle:?}"
+                ),
+                None => format!("a memory would {what}: {circle:?}"),
+            }));
+        }
+        Ok(())
+    }
+
+    fn relations(&mut self, relations: &mut Records<RelationRecord>) -> Result<Taken> {
+        let mut taken = Taken::default();
+        relations.each(|record| {
+            let place = record.place;
+            let relation = record.row()?;
+            let (from, to, kind) = (&relation.from, &relation.to, &relation.kind);
+            for end in [from, to] {
+                if self.transaction.project_of(end)?.is_none() {
+                    return Err(self.was_changed());
+                }
+            }
+            match self.transaction.carried_relation(from, to, kind)? {
+                None => taken.added += 1,
+                Some(there) if is_same(&there, &relation) => {
+                    taken.unchanged += 1;
+                    return Ok(());
+                }
+                Some(_) => match self.taking.on_conflict {
+                    OnConflict::Keep => {
+                        taken.kept += 1;
+                        return Ok(());
+                    }
+                    OnConflict::Replace => taken.replaced += 1,
+                    OnConflict::Fail => {
+                        return Err(Error::new(
+                            ErrorKind::AlreadyExists,
+                            format!(
+                                "{} {place}: a relation {kind:?} from {from:?} to {to:?} exists already, and differs \
+                                 (OnConflict::Keep or Replace says what to do with it)",
+                                self.taking.place
+                            ),
+                        ));
+                    }
+                },
+            }
+            Ok(self.transaction.carry_relation(&relation)?)
+        })?;
+        Ok(taken)
+    }
+}
+
+/// Whether two relations say the same, breaks between the parts of their JSON aside.
+fn is_same(there: &CarriedRelation, relation: &CarriedRelation) -> bool {
+    let context = there.context.as_deref().and_then(one_line);
+    CarriedRelation {
+        context,
+        ..there.clone()
+    } == *relation
 }
 
 /// By which model the vectors are that are to be stored; `None` where words alone are.
@@ -260,7 +519,7 @@ pub(super) fn model_of_vectors(
 fn apply(
     transaction: &mut WriteTransaction<'_>,
     entry: Entry,
-    fate: &Fate,
+    fate: Fate,
     model: Option<&RecordedModel>,
 ) -> Result<()> {
     let embedded = match (model, &entry.vector) {
