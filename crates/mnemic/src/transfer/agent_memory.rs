@@ -76,7 +76,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
         Vec::new()
     });
     Ok(Mapped::Memory {
-        entry: Entry {
+        entry: Box::new(Entry {
             place,
             id: id.to_owned(),
             content: content.to_owned(),
@@ -90,7 +90,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),
-        },
+        }),
         held: &HELD,
         odd,
     })
@@ -164,14 +164,16 @@ fn lifecycle(id: &str, row: &Object, created_at: Timestamp, odd: &mut Odd) -> Li
         }
     }
     for name in ["causal_parent_id", "supersedes_id"] {
-        match said(name).map(Value::as_str) {
+        let link = said(name).map(|link| {
+            let other = link.as_str();
+            other.filter(|other| *other != id && id_defect(other).is_none())
+        });
+        match link {
             None => {}
-            Some(Some(other)) if other != id && id_defect(other).is_none() => {
-                if name == "causal_parent_id" {
-                    lifecycle.causal_parent = Some(other.to_owned());
-                }
-            }
-            Some(_) => odd.push((name, "no id of another memory")),
+            Some(None) => odd.push((name, "no id of another memory")),
+            // What it supersedes is said of that one.
+            Some(Some(_)) if name == "supersedes_id" => {}
+            Some(Some(other)) => lifecycle.causal_parent = Some(other.to_owned()),
         }
     }
     lifecycle

@@ -64,7 +64,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
         .filter(|_| text("embedding_text") == Some(&content))
         .and_then(|vector| unit(vector).ok());
     Ok(Mapped::Memory {
-        entry: Entry {
+        entry: Box::new(Entry {
             place,
             id: format!("ra-h-{number}"),
             content,
@@ -76,7 +76,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             usage: Usage::default(),
             entities: Vec::new(),
             vector: vector.map(|vector| (vector, true)),
-        },
+        }),
         held: &HELD,
         odd: Vec::new(),
     })

@@ -20,7 +20,7 @@ use crate::{EmbeddingModel, Error, Result, Timestamp};
 pub(super) enum Mapped {
     /// A memory, made of some of its fields.
     Memory {
-        entry: Entry,
+        entry: Box<Entry>,
         held: &'static [&'static str],
         /// Of those, what could not be taken, and why.
         odd: Vec<(&'static str, &'static str)>,
@@ -369,7 +369,7 @@ impl<'a> Reading<'a> {
             self.threads.memory(row, &entry);
         }
         self.aside.ids.note(&entry.id, entry.place);
-        self.aside.entries.push(entry)?;
+        self.aside.entries.push(*entry)?;
         Ok(something)
     }
 

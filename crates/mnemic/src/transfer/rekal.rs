@@ -52,7 +52,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
         Some(_) => return Err("its tags are no text".to_owned()),
     };
     Ok(Mapped::Memory {
-        entry: Entry {
+        entry: Box::new(Entry {
             place,
             id: id.to_owned(),
             content: content.to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),
-        },
+        }),
         held: &HELD,
         odd: Vec::new(),
     })

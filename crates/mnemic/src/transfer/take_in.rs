@@ -386,12 +386,11 @@ impl Writing<'_, '_> {
             let (id, lifecycle) = (entry.id.as_str(), &entry.lifecycle);
             let is_new = matches!(fate, Fate::Added);
             if is_new || matches!(fate, Fate::Replaced { .. }) {
-                for link in [&lifecycle.causal_parent, &lifecycle.superseded_by] {
-                    if let Some(other) = link {
-                        linked = true;
-                        if self.transaction.project_of(other)?.is_none() {
-                            return Err(self.was_changed());
-                        }
+                let links = [&lifecycle.causal_parent, &lifecycle.superseded_by];
+                for other in links.into_iter().flatten() {
+                    linked = true;
+                    if self.transaction.project_of(other)?.is_none() {
+                        return Err(self.was_changed());
                     }
                 }
                 if !is_new || *lifecycle != Lifecycle::default() {

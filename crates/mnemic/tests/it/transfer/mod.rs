@@ -1,5 +1,6 @@
 //! Export and import: what goes out comes back, what is wrong is named, and nothing comes by half.
 
+mod carried;
 mod lines;
 
 use std::collections::BTreeMap;
