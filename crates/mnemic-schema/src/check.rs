@@ -47,6 +47,8 @@ pub struct CheckReport {
     pub bad_tags: Vec<String>,
     /// Ids of memories whose tags differ from what the tag filter looks at.
     pub stale_tags: Vec<String>,
+    /// Ids of memories with an entity that differs from what the entity filter looks at; keys of entities without a memory.
+    pub stale_entities: Vec<String>,
     /// Ids of memories with a time that is none.
     pub bad_times: Vec<String>,
     /// What SQLite's own integrity check reports.
@@ -75,6 +77,7 @@ impl CheckReport {
             word_index,
             bad_tags,
             stale_tags,
+            stale_entities,
             bad_times,
             sqlite,
         } = self;
@@ -92,6 +95,7 @@ impl CheckReport {
             && word_index.is_none()
             && bad_tags.is_empty()
             && stale_tags.is_empty()
+            && stale_entities.is_empty()
             && bad_times.is_empty()
             && sqlite.is_empty()
     }
@@ -114,6 +118,7 @@ impl CheckReport {
             ("words without a memory", self.orphan_words.len()),
             ("bad tags", self.bad_tags.len()),
             ("stale tags", self.stale_tags.len()),
+            ("stale entities", self.stale_entities.len()),
             ("bad times", self.bad_times.len()),
         ];
         let counts = lists.iter().filter(|(_, count)| *count > 0);
@@ -192,6 +197,11 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
                  SELECT seq FROM (SELECT seq, tag FROM told EXCEPT SELECT seq, tag FROM memory_tags)
                  UNION SELECT seq FROM (SELECT seq, tag FROM memory_tags EXCEPT SELECT seq, tag FROM told)
              ) SELECT coalesce(m.id, 'key ' || stale.seq) FROM stale LEFT JOIN memories m USING (seq) ORDER BY seq",
+        )?,
+        stale_entities: list(
+            snapshot,
+            "SELECT DISTINCT coalesce(m.id, 'key ' || e.seq) FROM memory_entities e LEFT JOIN memories m USING (seq)
+             WHERE m.seq IS NULL OR e.entity IS NOT mnemic_fold(e.name) ORDER BY e.seq",
         )?,
         bad_staged: check_staged(snapshot)?,
         ..CheckReport::default()

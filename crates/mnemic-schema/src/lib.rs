@@ -6,6 +6,7 @@ mod check;
 mod compact;
 #[cfg(test)]
 mod damage_tests;
+mod entities;
 mod error;
 mod export;
 mod extension;
@@ -35,6 +36,7 @@ mod write;
 pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
+pub use entities::EntityCount;
 pub use error::SchemaError;
 pub use filter::{Filter, Scope};
 pub use follow::{IndexRow, IndexState};

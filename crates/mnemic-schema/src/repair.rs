@@ -28,6 +28,8 @@ pub struct RepairReport {
     pub tags_mended: u64,
     /// Memories whose time was none: it became the earlier sound one of the two, or the time of the repair.
     pub times_mended: u64,
+    /// Memories whose entities were not what the entity filter looks at, and keys of entities without a memory.
+    pub entities_mended: u64,
     /// Whether the word index was built anew.
     pub word_index_rebuilt: bool,
     /// Whether the tag index was built anew.
@@ -122,6 +124,10 @@ impl Store {
                     [],
                 )?;
                 report.tag_index_rebuilt = true;
+            }
+            if !found.stale_entities.is_empty() {
+                transaction.mend_entities()?;
+                report.entities_mended = found.stale_entities.len() as u64;
             }
             if report != RepairReport::default() {
                 // Lengths, tags and vectors may be others now, which no entry tells.

@@ -24,11 +24,14 @@ pub struct MemoryRow {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// The entities, as they were given, in their order.
+    pub entities: Vec<String>,
 }
 
 /// The columns of [`MemoryRow`], in its order.
 pub(crate) const MEMORY_COLUMNS: &str =
-    "m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at";
+    "m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at,
+     (SELECT json_group_array(name ORDER BY place) FROM memory_entities e WHERE e.seq = m.seq)";
 
 impl MemoryRow {
     /// Reads [`MEMORY_COLUMNS`]. Tags of another shape are read as one tag; a time that is none is an error.
@@ -58,6 +61,10 @@ impl MemoryRow {
                 .unwrap_or_default(),
             created_at,
             updated_at,
+            entities: text(row, 7)?
+                .as_deref()
+                .map(tags::lenient_from_json)
+                .unwrap_or_default(),
         }))
     }
 }
@@ -95,6 +102,8 @@ pub struct NewRow {
     pub tags: Vec<String>,
     /// When it was created; also its first time of change.
     pub created_at: Timestamp,
+    /// The entities; see [`crate::WriteTransaction::set_entities`].
+    pub entities: Vec<String>,
 }
 
 /// What to change of a memory; `None` leaves a part as it is.
@@ -106,6 +115,8 @@ pub struct RowChange {
     pub project: Option<Option<String>>,
     /// Other tags.
     pub tags: Option<Vec<String>>,
+    /// Other entities.
+    pub entities: Option<Vec<String>>,
 }
 
 /// The model that made a file's vectors, as its table `meta` records it.

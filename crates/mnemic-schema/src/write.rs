@@ -111,6 +111,7 @@ impl<'c> WriteTransaction<'c> {
         if let Some(embedded) = embedded {
             self.insert_vector(seq, &id, embedded)?;
         }
+        self.insert_entities(seq, &row.entities)?;
         Ok(id)
     }
 
@@ -159,6 +160,9 @@ impl<'c> WriteTransaction<'c> {
                 "UPDATE memories SET tags = ?2 WHERE seq = ?1",
                 params![seq, json],
             )?;
+        }
+        if let Some(entities) = &change.entities {
+            self.set_entities(id, entities)?;
         }
         let now = updated_at.to_string();
         self.execute(

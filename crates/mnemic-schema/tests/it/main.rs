@@ -7,6 +7,7 @@
     clippy::print_stdout
 )]
 
+mod entities;
 mod migration;
 mod open;
 mod search;
@@ -31,6 +32,7 @@ pub(crate) fn row(content: &str) -> NewRow {
         project: None,
         tags: Vec::new(),
         created_at: time("2026-01-01"),
+        entities: Vec::new(),
     }
 }
 
