@@ -4,9 +4,12 @@
 mod builder;
 mod calibrate;
 mod embedding;
+mod entities;
+mod entity;
 mod error;
 mod filter;
 mod memory;
+mod planner;
 mod project;
 mod recall;
 mod reembed;
@@ -20,6 +23,7 @@ mod write;
 
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
+pub use entity::{EntityExtractor, ExtractError, RuleExtractor};
 pub use error::{Error, ErrorKind, Result};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
@@ -31,12 +35,13 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
+    CheckReport, Durability, EntityCount, Left, RepairReport as FileRepairReport, Scope, Timestamp,
     TimestampError,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
 pub use mnemic_static::StaticEmbedder;
+pub use planner::{Causes, Intent, Plan, Planned, QueryPlanner, RulePlanner};
 pub use project::ProjectMemory;
 pub use recall::budget::{EstimatedTokens, TokenCounter, context};
 pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};

@@ -1,8 +1,9 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::Scope;
+use mnemic_schema::{EntityCount, Scope};
 
 use crate::memory::Memory;
+use crate::planner::{Planned, QueryPlanner};
 use crate::recall::explain::Explanation;
 use crate::recall::hit::Hit;
 use crate::recall::request::Recall;
@@ -96,6 +97,20 @@ impl ProjectMemory {
         self.memory.recall(recall)
     }
 
+    /// As [`Memory::recall_planned`], among the memories of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`].
+    pub fn recall_planned(
+        &self,
+        recall: impl Into<Recall>,
+        planner: &dyn QueryPlanner,
+    ) -> Result<Planned> {
+        let mut recall: Recall = recall.into();
+        recall.filter.scope = self.narrowed(&recall.filter.scope)?;
+        self.memory.recall_planned(recall, planner)
+    }
+
     /// As [`Memory::explain`]; a memory of another project is `NotFound`.
     ///
     /// # Errors
@@ -109,6 +124,31 @@ impl ProjectMemory {
         } else {
             Err(Error::not_found(id))
         }
+    }
+
+    /// As [`Memory::entities_of`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::entities_of`].
+    pub fn entities_of(&self, id: &str) -> Result<Vec<String>> {
+        let found = self.get(id)?.ok_or_else(|| Error::not_found(id))?;
+        Ok(found.entities)
+    }
+
+    /// As [`Memory::entities`], of this project.
+    ///
+    /// # Errors
+    /// As [`Memory::entities`].
+    pub fn entities(&self, limit: usize) -> Result<Vec<EntityCount>> {
+        self.memory.entities_within(&self.scope(), limit)
+    }
+
+    /// As [`Memory::with_entity`], of this project.
+    ///
+    /// # Errors
+    /// As [`Memory::with_entity`].
+    pub fn with_entity(&self, name: impl Into<String>) -> Result<Vec<StoredMemory>> {
+        self.timeline(Timeline::new().entities_any([name.into()]))
     }
 
     /// As [`Memory::timeline`], of this project.

@@ -27,6 +27,8 @@ pub struct NewMemory {
     pub(crate) tags: Option<Vec<String>>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) id: Option<String>,
+    /// `None`: not said.
+    pub(crate) entities: Option<Vec<String>>,
 }
 
 impl NewMemory {
@@ -38,6 +40,7 @@ impl NewMemory {
             tags: None,
             created_at: None,
             id: None,
+            entities: None,
         }
     }
 
@@ -71,6 +74,14 @@ impl NewMemory {
         self.id = Some(id.into());
         self
     }
+
+    /// What it is about: people, places, things, by name, the first before all. Names are kept as given and compared without
+    /// regard to case (Unicode) or composition; repetitions are left out, a blank one is `InvalidInput`. Default: what the
+    /// handle's extractor finds in the text ([`crate::MemoryBuilder::entity_extractor`]), else none.
+    pub fn entities<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.entities = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
 }
 
 impl<T: Into<String>> From<T> for NewMemory {
@@ -92,6 +103,7 @@ pub struct MemoryUpdate {
     pub(crate) content: Option<String>,
     pub(crate) project: Option<Option<String>>,
     pub(crate) tags: Option<Vec<String>>,
+    pub(crate) entities: Option<Vec<String>>,
 }
 
 impl MemoryUpdate {
@@ -127,6 +139,13 @@ impl MemoryUpdate {
     /// No tags any more.
     pub fn no_tags(mut self) -> Self {
         self.tags = Some(Vec::new());
+        self
+    }
+
+    /// These entities instead of the old ones (`[""; 0]` takes all off). Where the text changes and they are not said, a handle with
+    /// an extractor has those of the new text put in the place of the old, whoever gave them; without one they stay.
+    pub fn entities<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.entities = Some(names.into_iter().map(Into::into).collect());
         self
     }
 }
@@ -167,6 +186,8 @@ pub struct StoredMemory {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// What it is about, by name, as given or found; see [`NewMemory::entities`].
+    pub entities: Vec<String>,
 }
 
 impl From<MemoryRow> for StoredMemory {
@@ -178,6 +199,7 @@ impl From<MemoryRow> for StoredMemory {
             tags: row.tags,
             created_at: row.created_at,
             updated_at: row.updated_at,
+            entities: row.entities,
         }
     }
 }

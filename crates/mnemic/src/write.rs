@@ -6,6 +6,7 @@ use mnemic_schema::{
 };
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
+use crate::entities::check_entities;
 use crate::filter::filter_verbs;
 use crate::memory::Memory;
 use crate::trace::event;
@@ -89,11 +90,13 @@ impl Memory {
         let memories: Vec<NewMemory> = memories.into_iter().map(Into::into).collect();
         for memory in &memories {
             check_content(&memory.content)?;
+            check_entities(memory.entities.as_deref())?;
         }
         if memories.is_empty() {
             return Ok(Vec::new());
         }
         event!(memories = memories.len(), "storing");
+        let memories = self.named_or_found(memories)?;
         let rows: Vec<NewRow> = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
@@ -155,10 +158,16 @@ impl Memory {
         if let Some(content) = &change.content {
             check_content(content)?;
         }
+        check_entities(change.entities.as_deref())?;
+        let entities = match (&change.content, change.entities) {
+            (Some(content), None) => self.found_in(content)?,
+            (_, named) => named,
+        };
         let change = RowChange {
             content: change.content,
             project: change.project,
             tags: change.tags,
+            entities,
         };
         self.with_model(|embedder| {
             let embeddings = match &change.content {
@@ -175,8 +184,8 @@ impl Memory {
     }
 
     /// Stores a new memory in place of an old one, in one transaction: the old one is gone, the new one has its own id,
-    /// and keeps the old one's project and tags unless it has its own ([`NewMemory::global`] drops the project,
-    /// `tags([""; 0])` the tags).
+    /// and keeps the old one's project, tags and entities unless it has its own ([`NewMemory::global`] drops the project,
+    /// `tags([""; 0])` the tags; a handle with an extractor looks for entities in the new text).
     ///
     /// # Errors
     /// `NotFound`, and as [`Memory::store`]; the old memory is there still then.
@@ -204,9 +213,13 @@ impl Memory {
         &self,
         scope: &Scope,
         id: &str,
-        with: NewMemory,
+        mut with: NewMemory,
     ) -> Result<Stored> {
         check_content(&with.content)?;
+        check_entities(with.entities.as_deref())?;
+        if with.entities.is_none() {
+            with.entities = self.found_in(&with.content)?;
+        }
         let now = Timestamp::now();
         self.with_model(|embedder| {
             let embeddings = embed_all(embedder, &[&with.content])?;
@@ -365,13 +378,16 @@ fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<Memory
 }
 
 fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {
-    let (project, tags) = inherit_from.map_or((None, Vec::new()), |old| (old.project, old.tags));
+    let (project, tags, entities) = inherit_from.map_or_else(Default::default, |old| {
+        (old.project, old.tags, old.entities)
+    });
     NewRow {
         id: memory.id,
         content: memory.content,
         project: memory.project.unwrap_or(project),
         tags: memory.tags.unwrap_or(tags),
         created_at: memory.created_at.unwrap_or(now),
+        entities: memory.entities.unwrap_or(entities),
     }
 }
 

@@ -36,12 +36,20 @@ pub struct Signals {
     pub cosine: Option<f64>,
     /// The place in the order by vectors alone, from 1; `None` where it is not among the candidates of that leg.
     pub vector_rank: Option<usize>,
+    /// The entity signal, in [0, 1]: the share of the question's entities that it has, by rarity
+    /// ([`crate::Recall::entity_weight`]). `None` where entities were not searched, or no memory has one of the question.
+    pub entity: Option<f64>,
+    /// The place in the order by entities alone, from 1; `None` where it is not among the candidates of that leg.
+    pub entity_rank: Option<usize>,
     /// The newness signal, in [0, 1]: halves with every half-life.
     pub recency: f64,
     /// The age in days; negative where the memory is dated in the future.
     pub age_days: f64,
     /// The reranker's score, in [0, 1]; `None` where none read it ([`crate::Recall::rerank`]).
     pub rerank: Option<f64>,
+    /// By which part of itself the score was raised, as a plan prefers the memory's kind ([`crate::Plan::prefer_kinds`]): 0.1
+    /// is a tenth. 0 without a plan.
+    pub raised: f64,
 }
 
 impl fmt::Display for Signals {
@@ -68,14 +76,20 @@ impl fmt::Display for Signals {
             )?,
             None => write!(f, " · vector –")?,
         }
+        if let Some(entity) = self.entity {
+            write!(f, " · entities {entity:.2}{}", rank(self.entity_rank))?;
+        }
         write!(
             f,
             " · newness {:.2} ({:.0} days)",
             self.recency, self.age_days
         )?;
-        match self.rerank {
-            Some(score) => write!(f, " · reranker {score:.2}"),
-            None => Ok(()),
+        if let Some(score) = self.rerank {
+            write!(f, " · reranker {score:.2}")?;
         }
+        if self.raised > 0.0 {
+            write!(f, " · raised by {:.0} %", 100.0 * self.raised)?;
+        }
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! comes after the snapshot is closed, and the best have been scored once more.
 
 pub(crate) mod budget;
+mod entity_leg;
 pub(crate) mod explain;
 pub(crate) mod hit;
 mod leg;
@@ -9,22 +10,24 @@ pub(crate) mod preset;
 pub(crate) mod request;
 mod rerank;
 mod source;
-mod watch;
+pub(crate) mod watch;
 
 use std::collections::HashMap;
 
 use mnemic_embed::Embedder;
-use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
+use mnemic_rank::{Floors, HitKey, best_first, fusion, recency, rekal};
 use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
 use crate::calibrate::calibrated_floor;
 use crate::embedding;
 use crate::memory::{Memory, space_of};
+use crate::planner::Plan;
+use crate::recall::entity_leg::EntityLeg;
 use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
 use crate::recall::preset::{Formula, Preset};
-use crate::recall::request::Recall;
+use crate::recall::request::{Recall, Weights};
 use crate::recall::source::Source;
 use crate::recall::watch::{Scene, Unwatched, Watch};
 use crate::trace::event;
@@ -47,7 +50,8 @@ impl Memory {
     /// 16 KiB count. Where the file has no vectors, or this handle no model, words alone decide.
     ///
     /// # Errors
-    /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
+    /// `Embedding` where the question could not be embedded, or the reranker failed; `Extraction` where its entities were to be
+    /// found and could not; `ModelMismatch` where the file's
     /// vectors live in another space than this handle's model; `NotCalibrated` and `InvalidInput` as
     /// [`Recall::min_percentile`] says; `Busy`, `Corrupt`, `Storage`.
     ///
@@ -66,16 +70,25 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
-        let recall: Recall = recall.into();
+        self.recall_watched(&recall.into().resolved(), &mut Unwatched)
+    }
+
+    /// Recalls, but nothing without a word to search by, or of no hits.
+    pub(crate) fn recall_watched(
+        &self,
+        recall: &Recall,
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Hit>> {
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
-        self.watched(&recall, &mut Unwatched)
+        self.watched(recall, watch)
     }
 
     /// Recalls, stage by stage; `watch` sees what each stage left.
-    fn watched(&self, recall: &Recall, watch: &mut dyn Watch) -> Result<Vec<Hit>> {
-        self.with_model(|embedder| self.watched_by(embedder, recall, watch))
+    pub(crate) fn watched(&self, recall: &Recall, watch: &mut dyn Watch) -> Result<Vec<Hit>> {
+        let entities = self.asked_for(recall)?;
+        self.with_model(|embedder| self.watched_by(embedder, recall, &entities, watch))
     }
 
     /// Recalls by a model, or by words alone.
@@ -83,12 +96,14 @@ impl Memory {
         &self,
         embedder: Option<&dyn Embedder>,
         recall: &Recall,
+        entities: &[String],
         watch: &mut dyn Watch,
     ) -> Result<Vec<Hit>> {
         let words = query_words(&recall.query);
         // Before the snapshot, so that a slow model keeps nothing open.
+        let by_vectors = recall.any_weights(|weights| weights.preset.vector_weight > 0.0);
         let vector = match embedder {
-            Some(embedder) if recall.preset.vector_weight > 0.0 && !words.is_empty() => {
+            Some(embedder) if by_vectors && !words.is_empty() => {
                 embedding::query(embedder, beginning(&recall.query))?
             }
             _ => None,
@@ -97,13 +112,16 @@ impl Memory {
         let now = recall.now.unwrap_or_else(Timestamp::now);
         let depth = self.rerank_depth(recall);
         let mut attempts = 0;
-        let best = self.read(|snapshot| {
+        let (best, plain) = self.read(|snapshot| {
             attempts += 1;
             if attempts > 1 {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
             }
-            let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
+            let has_vectors = match embedder {
+                Some(embedder) if by_vectors && !words.is_empty() => space_of(snapshot, embedder)?,
+                _ => false,
+            };
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
@@ -114,10 +132,11 @@ impl Memory {
                 words: &words,
                 vector: vector.as_deref().filter(|_| has_vectors),
                 has_vectors,
+                entities,
                 depth,
                 now,
             };
-            let mut scored = scene.scored(recall.limit)?;
+            let scored = scene.scored(recall.limit)?;
             event!(
                 candidates = scored.len(),
                 by_index = source.has_index(),
@@ -125,34 +144,41 @@ impl Memory {
                 "searched"
             );
             watch.scored(&scene, &scored)?;
-            scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
             // A question without a word is held against no floor.
             let calibrated = match words.as_slice() {
                 [] => None,
                 _ => calibrated_floor(embedder, snapshot, recall)?,
             };
-            if let Some((floor, percent)) = calibrated {
-                scored.retain(|hit| hit.relevance >= floor);
-                watch.above_percentile(floor, percent, &scored);
-            }
-            // The floors that were asked for are held against what a hit is returned with: of those that are to be
-            // reranked that is not known yet.
-            let rest = scored.split_off(depth.min(scored.len()));
-            let admitted = rest
-                .into_iter()
-                .filter(|hit| recall.floors.admits(hit.score, hit.relevance));
-            scored.extend(admitted);
-            watch.above_floors(&recall.floors, &scored);
-            watch.ordered(&scored);
-            scored.truncate(recall.limit.saturating_add(depth));
-            hits(snapshot, &recall.filter, scored)
+            let best = scene.cut(scored, calibrated, watch);
+            let plain = match &recall.plain {
+                Some(plain) if scene.may_fall_short(&best) => {
+                    let scored = scene.scored_by(plain, candidates_for(recall.limit.max(depth)))?;
+                    scene.cut(scored, calibrated, &mut Unwatched)
+                }
+                _ => Vec::new(),
+            };
+            let filter = &recall.filter;
+            Ok((
+                hits(snapshot, filter, best)?,
+                hits(snapshot, filter, plain)?,
+            ))
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
-        let hits = self.rerank(recall, best, depth, watch)?;
-        let hits = match &recall.budget {
+        let mut hits = self.rerank(recall, best, depth, watch)?;
+        let mut filling: Vec<String> = Vec::new();
+        if !plain.is_empty() && (hits.len() < recall.limit || recall.budget.is_some()) {
+            let mut plain = self.rerank(recall, plain, depth, &mut Unwatched)?;
+            plain.retain(|hit| hits.iter().all(|other| other.memory.id != hit.memory.id));
+            filling.extend(plain.iter().map(|hit| hit.memory.id.clone()));
+            hits.extend(plain);
+        }
+        let mut hits = match &recall.budget {
             Some(budget) => budget.pack(hits, watch),
             None => hits,
         };
+        hits.truncate(recall.limit);
+        let filled = hits.iter().filter(|hit| filling.contains(&hit.memory.id));
+        watch.filled(filled.count());
         event!(hits = hits.len(), "recalled");
         Ok(hits)
     }
@@ -171,7 +197,7 @@ pub(crate) fn can_compare(
 }
 
 /// The part of a question that is embedded: all of it, unless somebody asks by a whole book.
-fn beginning(query: &str) -> &str {
+pub(crate) fn beginning(query: &str) -> &str {
     query
         .get(..query.floor_char_boundary(MAX_QUERY_BYTES))
         .unwrap_or(query)
@@ -199,16 +225,95 @@ impl Scored {
 impl Scene<'_> {
     /// All candidates for a limit of so many, scored, in no order.
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
-        let k = candidates_for(limit.max(self.depth));
-        let vector = self.vector.map(<[f32]>::to_vec);
-        let mut legs = search(self.source, &self.recall.preset, self.words, vector, k)?;
-        score(
-            self.snapshot,
-            self.source,
-            &self.recall.preset,
-            &mut legs,
-            self.now,
-        )
+        let mut scored = self.scored_by(&self.recall.weights(), self.candidates(limit))?;
+        if let Some(plan) = &self.recall.plan {
+            self.raise(plan, &mut scored)?;
+        }
+        Ok(scored)
+    }
+
+    /// Raises the scores of the kinds that a plan prefers. The relevance, which floors are held against, stays.
+    fn raise(&self, plan: &Plan, scored: &mut [Scored]) -> Result<()> {
+        if plan.kinds.is_empty() || plan.raise <= 0.0 {
+            return Ok(());
+        }
+        let seqs: Vec<i64> = scored.iter().map(|hit| hit.row.seq).collect();
+        let kinds = self.snapshot.kinds(&seqs)?;
+        for (hit, kind) in scored.iter_mut().zip(kinds) {
+            if plan.kinds.contains(&kind) {
+                hit.signals.raised = plan.raise;
+                hit.score = raised(hit.score, plan.raise);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many candidates each leg gives for a limit.
+    fn candidates(&self, limit: usize) -> usize {
+        let limit = limit.max(self.depth);
+        let planned = self.recall.plan.as_ref().and_then(|plan| plan.candidates);
+        planned.map_or_else(|| candidates_for(limit), |candidates| candidates.max(limit))
+    }
+
+    /// The `k` best of each leg that has a weight, scored, in no order.
+    fn scored_by(&self, weights: &Weights, k: usize) -> Result<Vec<Scored>> {
+        let Weights {
+            preset,
+            entity_weight,
+        } = weights;
+        let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
+        let vector = vector.map(<[f32]>::to_vec);
+        let mut legs = search(self.source, preset, self.words, vector, k)?;
+        if *entity_weight > 0.0
+            && !self.words.is_empty()
+            && let Some(leg) = EntityLeg::search(self.source, self.entities, *entity_weight, k)?
+        {
+            legs.push(Box::new(leg));
+        }
+        score(self.snapshot, self.source, preset, &mut legs, self.now)
+    }
+
+    /// What the floors and the limit leave of candidates, best first. Of those that are to be reranked all, as many as that.
+    fn cut(
+        &self,
+        mut scored: Vec<Scored>,
+        calibrated: Option<(f64, f64)>,
+        watch: &mut dyn Watch,
+    ) -> Vec<Scored> {
+        let recall = self.recall;
+        scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
+        if let Some((floor, percent)) = calibrated {
+            scored.retain(|hit| hit.relevance >= floor);
+            watch.above_percentile(floor, percent, &scored);
+        }
+        // The floors that were asked for are held against what a hit is returned with: of those that are to be
+        // reranked that is not known yet.
+        let rest = scored.split_off(self.depth.min(scored.len()));
+        let admitted = rest
+            .into_iter()
+            .filter(|hit| recall.floors.admits(hit.score, hit.relevance));
+        scored.extend(admitted);
+        watch.above_floors(&recall.floors, &scored);
+        watch.ordered(&scored);
+        scored.truncate(recall.limit.saturating_add(self.depth));
+        scored
+    }
+
+    /// Whether what a plan found may come to fewer hits than the limit: it is less, or a later stage may drop some.
+    fn may_fall_short(&self, best: &[Scored]) -> bool {
+        let recall = self.recall;
+        best.len() < recall.limit
+            || recall.budget.is_some()
+            || (self.depth > 0 && recall.floors != Floors::NONE)
+    }
+}
+
+/// A score that is raised by a part of itself, not above 1 (one that is above 1 stays).
+pub(crate) fn raised(score: f64, by: f64) -> f64 {
+    if by > 0.0 {
+        (score * (1.0 + by)).min(score.max(1.0))
+    } else {
+        score
     }
 }
 
@@ -320,12 +425,21 @@ fn fuse(
             (score, relevance)
         }
         Formula::Rekal => {
-            let signals = [signals.word, signals.vector, signals.recency];
-            let weights = [preset.word_weight, preset.vector_weight, share];
-            let [word, vector, _] = signals;
+            let (word, vector) = (preset.word_weight, preset.vector_weight);
+            // Entities, where they were searched, are the last leg.
+            let (entity, weight) = match signals.entity {
+                Some(entity) => (entity, weights.last().copied().unwrap_or(0.0)),
+                None => (0.0, 0.0),
+            };
             (
-                fusion::weighted_sum(&signals, &weights),
-                fusion::weighted_mean(&[word, vector], &[preset.word_weight, preset.vector_weight]),
+                fusion::weighted_sum(
+                    &[signals.word, signals.vector, signals.recency, entity],
+                    &[word, vector, share, weight],
+                ),
+                fusion::weighted_mean(
+                    &[signals.word, signals.vector, entity],
+                    &[word, vector, weight],
+                ),
             )
         }
         Formula::ReciprocalRank => {

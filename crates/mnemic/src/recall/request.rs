@@ -4,8 +4,9 @@ use mnemic_rank::Floors;
 use mnemic_schema::{Filter, Scope, Timestamp};
 
 use crate::filter::filter_verbs;
+use crate::planner::Plan;
 use crate::recall::budget::{Budget, TokenCounter};
-use crate::recall::preset::Preset;
+use crate::recall::preset::{Preset, sound};
 
 /// A question to a memory. A `&str` or `String` becomes one with the defaults: global memories, the best ten.
 ///
@@ -34,6 +35,18 @@ pub struct Recall {
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
+    /// From 0 up.
+    pub(crate) entity_weight: f64,
+    pub(crate) plan: Option<Plan>,
+    /// What the plan took the place of.
+    pub(crate) plain: Option<Weights>,
+}
+
+/// How the legs are weighed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weights {
+    pub(crate) preset: Preset,
+    pub(crate) entity_weight: f64,
 }
 
 /// How many hits a question gets that does not say.
@@ -57,6 +70,9 @@ impl Recall {
             preset: Preset::default(),
             now: None,
             rerank: None,
+            entity_weight: 0.0,
+            plan: None,
+            plain: None,
         }
     }
 
@@ -160,6 +176,72 @@ impl Recall {
     pub fn rerank(mut self, n: usize) -> Self {
         self.rerank = Some(n);
         self
+    }
+
+    /// The weight of the entities that question and memories name, beside those of words and vectors (the default preset gives
+    /// each of these .5). Default: 0, entities are not looked for. A negative weight or NaN counts 0.
+    ///
+    /// Which entities a question names the handle's extractor tells ([`crate::MemoryBuilder::entity_extractor`]), or
+    /// [`crate::RuleExtractor`] where it has none; and every run of up to four words (eight characters of a script without
+    /// spaces) that is an entity of the file is one as well, in whatever case. The signal of a memory is the share of them that
+    /// it has, in \[0, 1\], weighed by how rare they are in the scope. Memories that neither words nor vectors find are found
+    /// so. Where no memory of the scope has any of them the recall is what it is without this. A
+    /// [percentile](Recall::min_percentile) was measured without entities, and is held against the relevance with them.
+    ///
+    /// ```
+    /// use mnemic::{Memory, NewMemory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store(NewMemory::new("she prefers tea").entities(["Anna"]))?;
+    /// memory.store(NewMemory::new("what to drink in the office: coffee"))?;
+    /// let hits = memory.recall(Recall::new("what does anna drink?").entity_weight(0.5))?;
+    /// assert_eq!(hits[0].memory.content, "she prefers tea");
+    /// assert_eq!(hits[0].signals.entity, Some(1.0));
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn entity_weight(mut self, weight: f64) -> Self {
+        self.entity_weight = sound(weight);
+        self
+    }
+
+    /// Recalls as a plan says, which a [`crate::QueryPlanner`] makes of the question: with its weights in the place of those of
+    /// this question, and memories of the kinds that it prefers a little before the others. See
+    /// [`crate::Memory::recall_planned`], which does both.
+    ///
+    /// A plan filters nothing. Where it finds fewer than the limit, what the question finds without it follows, so that it
+    /// never has fewer hits. Under a [percentile](Recall::min_percentile) the weights and candidates stay what they are, as the floor
+    /// was measured with them.
+    pub fn plan(mut self, plan: Plan) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+
+    /// The question with the weights of its plan, and those it had put aside.
+    pub(crate) fn resolved(mut self) -> Self {
+        let weights = self.weights();
+        let Some(plan) = &mut self.plan else {
+            return self;
+        };
+        self.plain = Some(weights);
+        if self.percentile.is_none() {
+            self.preset = plan.preset.unwrap_or(self.preset);
+            self.entity_weight = plan.entity_weight.unwrap_or(self.entity_weight);
+        } else {
+            plan.candidates = None;
+        }
+        self
+    }
+
+    pub(crate) fn weights(&self) -> Weights {
+        Weights {
+            preset: self.preset,
+            entity_weight: self.entity_weight,
+        }
+    }
+
+    /// Whether any of the weights that may be used passes.
+    pub(crate) fn any_weights(&self, passes: impl Fn(&Weights) -> bool) -> bool {
+        passes(&self.weights()) || self.plain.as_ref().is_some_and(passes)
     }
 
     /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.

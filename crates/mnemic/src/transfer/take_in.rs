@@ -73,6 +73,7 @@ impl TakeIn<'_> {
         embed_all: bool,
     ) -> Result<u64> {
         let mut unused = 0;
+        let looks_for_entities = self.memory.extractor().is_some();
         let mut batch: Vec<(Entry, bool)> = Vec::new();
         let mut bytes = 0;
         for entry in read.read()? {
@@ -83,9 +84,15 @@ impl TakeIn<'_> {
             if !usable && entry.vector.take().is_some() {
                 unused += 1;
             }
-            let needs = model.is_some()
-                && entry.vector.is_none()
-                && (self.would_write(&entry)? || embed_all);
+            let lacks_vector = model.is_some() && entry.vector.is_none();
+            let lacks_entities = looks_for_entities && entry.entities.is_none();
+            let written =
+                (lacks_vector || lacks_entities) && (self.would_write(&entry)? || embed_all);
+            if lacks_entities && written {
+                let found = self.memory.found_in(&entry.content)?;
+                entry.entities = found.map(|names| (names, false));
+            }
+            let needs = lacks_vector && written;
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
@@ -276,6 +283,7 @@ fn apply(
                 project: entry.project,
                 tags: entry.tags,
                 created_at: entry.created_at,
+                entities: entry.entities.map(|(names, _)| names).unwrap_or_default(),
             };
             transaction.insert(&row, embedded)?;
             if entry.updated_at == entry.created_at {
@@ -283,10 +291,12 @@ fn apply(
             }
         }
         Fate::Replaced { other_content } => {
+            let entities = entry.entities.filter(|(_, came)| *came || *other_content);
             let change = RowChange {
                 content: other_content.then_some(entry.content),
                 project: Some(entry.project),
                 tags: Some(entry.tags),
+                entities: entities.map(|(names, _)| names),
             };
             transaction.update(&entry.id, &change, entry.updated_at, embedded)?;
         }

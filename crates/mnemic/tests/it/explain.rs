@@ -165,6 +165,7 @@ fn a_memory_beyond_the_candidates_has_its_rank_in_each_leg() {
         Dropped::NotACandidate {
             word_rank: word,
             vector_rank: Some(51),
+            entity_rank: None,
             candidates: 30
         }
     );
@@ -192,6 +193,7 @@ fn what_no_leg_finds_is_told_apart() {
     let none = Dropped::NotACandidate {
         word_rank: None,
         vector_rank: None,
+        entity_rank: None,
         candidates: 30,
     };
     let words = memory

@@ -160,6 +160,7 @@ fn verify(memory: &Memory, question: &Question, id: &str) -> Result<(), TestCase
             word_rank,
             vector_rank,
             candidates,
+            ..
         } => {
             prop_assert_eq!(*candidates, (3 * question.limit).max(30));
             // Ranks are shared; so those that are better, and not the rank, fill the candidates.

@@ -10,6 +10,7 @@
 mod budget;
 mod calibrate;
 mod concurrency;
+mod entities;
 mod erase;
 mod errors;
 mod explain;
@@ -18,6 +19,7 @@ mod field_reports;
 mod foreign;
 mod index;
 mod model_store;
+mod planner;
 mod project;
 mod ranking;
 mod reembed;

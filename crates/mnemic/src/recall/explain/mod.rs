@@ -7,11 +7,11 @@ use mnemic_rank::Floors;
 use mnemic_schema::{Filter, MemoryRow, Scope, Timestamp};
 
 use crate::memory::Memory;
+use crate::planner::Plan;
+use crate::recall::Scored;
 use crate::recall::hit::{Hit, Signals};
-use crate::recall::preset::Preset;
-use crate::recall::request::Recall;
+use crate::recall::request::{Recall, Weights};
 use crate::recall::watch::{Scene, Watch};
-use crate::recall::{Scored, candidates_for};
 use crate::types::StoredMemory;
 use crate::{Error, Result};
 
@@ -35,7 +35,9 @@ pub struct Explanation {
     pub lacking: Vec<String>,
     /// Why vectors were not searched, where they were not.
     pub without_vectors: Option<Silence>,
-    preset: Preset,
+    /// The plan of the question, where it has one.
+    pub plan: Option<Plan>,
+    weights: Weights,
 }
 
 /// What became of a memory in a recall.
@@ -71,13 +73,15 @@ pub enum Dropped {
     },
     /// The question has no letter or digit: nothing was searched.
     NoWords,
-    /// It is not among the best of any leg. Both ranks are `None` where no leg finds it, whatever the limit.
+    /// It is not among the best of any leg. All ranks are `None` where no leg finds it, whatever the limit.
     NotACandidate {
         /// Its place in the order by words alone, from 1, equal ones sharing the first of theirs; `None` where it holds no
         /// word of the question, or words were not searched.
         word_rank: Option<usize>,
         /// Its place in the order by vectors alone; `None` where it has no vector, or vectors were not searched.
         vector_rank: Option<usize>,
+        /// Its place in the order by entities alone; `None` where it has none of the question, or they were not searched.
+        entity_rank: Option<usize>,
         /// How many candidates each leg gives for this limit.
         candidates: usize,
     },
@@ -138,6 +142,8 @@ pub enum Condition {
     Since(Timestamp),
     /// It was created at this instant or later.
     Until(Timestamp),
+    /// None of these entities is on it.
+    EntitiesAny(Vec<String>),
     /// Its id is not among those asked for.
     Ids,
 }
@@ -185,7 +191,7 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn explain(&self, recall: impl Into<Recall>, id: &str) -> Result<Explanation> {
-        let recall: Recall = recall.into();
+        let recall: Recall = recall.into().resolved();
         let mut watcher = Watcher::of(self, id);
         let hits = self.watched(&recall, &mut watcher)?;
         watcher.explanation(&recall, &hits)
@@ -263,7 +269,8 @@ impl<'a> Watcher<'a> {
         Ok(Dropped::NotACandidate {
             word_rank: scored.and_then(|hit| hit.signals.word_rank),
             vector_rank: scored.and_then(|hit| hit.signals.vector_rank),
-            candidates: candidates_for(scene.recall.limit.max(scene.depth)),
+            entity_rank: scored.and_then(|hit| hit.signals.entity_rank),
+            candidates: scene.candidates(scene.recall.limit),
         })
     }
 
@@ -299,7 +306,10 @@ impl<'a> Watcher<'a> {
                 limit: recall.limit,
             }),
         };
-        let (score, relevance, signals) = match found.scored {
+        // One that a plan did not find has the numbers by which it was found without.
+        let of_hit = place.and_then(|place| hits.get(place));
+        let of_hit = of_hit.map(|hit| (hit.score, hit.relevance, hit.signals));
+        let (score, relevance, signals) = match of_hit.or(found.scored) {
             Some((score, relevance, signals)) => (Some(score), Some(relevance), Some(signals)),
             None => (None, None, None),
         };
@@ -312,7 +322,8 @@ impl<'a> Watcher<'a> {
             held: found.held,
             lacking: found.lacking,
             without_vectors: found.without_vectors,
-            preset: recall.preset,
+            plan: recall.plan.clone(),
+            weights: recall.weights(),
         })
     }
 }
@@ -446,6 +457,12 @@ fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>
         let tags = &filter.tags_none;
         one(Condition::TagsNone(tags.clone()), &|alone| {
             alone.tags_none.clone_from(tags)
+        });
+    }
+    if !filter.entities_any.is_empty() {
+        let names = &filter.entities_any;
+        one(Condition::EntitiesAny(names.clone()), &|alone| {
+            alone.entities_any.clone_from(names)
         });
     }
     if let Some(since) = filter.since {
