@@ -441,6 +441,38 @@ mod tests {
         assert_eq!(found(&text).len(), MOST_ENTITIES);
     }
 
+    /// Of each of these, 200,000 characters: what looks twice at every pair would not come back.
+    #[test]
+    fn a_text_of_nothing_but_marks_takes_no_longer() {
+        for piece in [
+            "\"",
+            "“",
+            "「",
+            "#",
+            "@a",
+            "`",
+            "'s",
+            "((((",
+            "a/",
+            "a.",
+            "::",
+            "___",
+            "KX-",
+            "A",
+            "a=",
+            "Anna ",
+            "anna Bob. ",
+            "Anna of ",
+            "Anna\u{200d}",
+            "夜",
+            "夜a",
+        ] {
+            let text = piece.repeat(200_000 / piece.chars().count());
+            let found = RuleExtractor::new().known(["bob"]).entities(&text);
+            assert!(found.len() <= MOST_ENTITIES, "{piece}");
+        }
+    }
+
     fn any_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => prop::sample::select(vec![

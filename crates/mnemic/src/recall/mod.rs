@@ -151,7 +151,7 @@ impl Memory {
             };
             let best = scene.cut(scored, calibrated, watch);
             let plain = match &recall.plain {
-                Some(plain) if scene.may_fall_short(&best) => {
+                Some(plain) if scene.may_fall_short(&best, plain) => {
                     let scored = scene.scored_by(plain, candidates_for(recall.limit.max(depth)))?;
                     scene.cut(scored, calibrated, &mut Unwatched)
                 }
@@ -299,10 +299,13 @@ impl Scene<'_> {
         scored
     }
 
-    /// Whether what a plan found may come to fewer hits than the limit: it is less, or a later stage may drop some.
-    fn may_fall_short(&self, best: &[Scored]) -> bool {
+    /// Whether what a plan found may come to fewer hits than the question has without it: a later stage may drop some, or it
+    /// is less than the limit, and not by the same weights.
+    fn may_fall_short(&self, best: &[Scored], plain: &Weights) -> bool {
         let recall = self.recall;
-        best.len() < recall.limit
+        let candidates = recall.plan.as_ref().and_then(|plan| plan.candidates);
+        let searches_alike = *plain == recall.weights() && candidates.is_none();
+        (best.len() < recall.limit && !searches_alike)
             || recall.budget.is_some()
             || (self.depth > 0 && recall.floors != Floors::NONE)
     }

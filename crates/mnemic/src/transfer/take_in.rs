@@ -6,6 +6,7 @@ use mnemic_schema::{Embedded, NewRow, RecordedModel, RowChange, WriteTransaction
 use super::entry::{Entry, Spool};
 use super::import::{ImportReport, OnConflict};
 use crate::embedding::{model_of, nothing_to_embed, passages, recorded};
+use crate::entities::extract;
 use crate::memory::Memory;
 use crate::types::StoredMemory;
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
@@ -89,8 +90,8 @@ impl TakeIn<'_> {
             let written =
                 (lacks_vector || lacks_entities) && (self.would_write(&entry)? || embed_all);
             if lacks_entities && written {
-                let found = self.memory.found_in(&entry.content)?;
-                entry.entities = found.map(|names| (names, false));
+                // To be found with those of the batch.
+                entry.entities = Some((Vec::new(), false));
             }
             let needs = lacks_vector && written;
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
@@ -120,10 +121,11 @@ impl TakeIn<'_> {
 
     fn embed_batch(
         &self,
-        batch: Vec<(Entry, bool)>,
+        mut batch: Vec<(Entry, bool)>,
         ready: &mut Spool,
         model: Option<&EmbeddingModel>,
     ) -> Result<()> {
+        self.find_entities(&mut batch)?;
         let texts: Vec<&str> = batch
             .iter()
             .filter(|(_, needs)| *needs)
@@ -147,6 +149,21 @@ impl TakeIn<'_> {
                 entry.vector = Some((vector, false));
             }
             ready.push(entry)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the entities of those that wait for them.
+    fn find_entities(&self, batch: &mut [(Entry, bool)]) -> Result<()> {
+        let Some(extractor) = self.memory.extractor() else {
+            return Ok(());
+        };
+        let waits = |entry: &Entry| matches!(entry.entities, Some((_, false)));
+        let waiting = batch.iter().filter(|(entry, _)| waits(entry));
+        let texts: Vec<&str> = waiting.map(|(entry, _)| entry.content.as_str()).collect();
+        let mut found = extract(extractor, &texts)?.into_iter();
+        for (entry, _) in batch.iter_mut().filter(|(entry, _)| waits(entry)) {
+            entry.entities = found.next().map(|names| (names, false));
         }
         Ok(())
     }

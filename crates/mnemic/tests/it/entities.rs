@@ -218,10 +218,13 @@ fn they_are_counted_and_looked_up_by_project() {
     );
 }
 
+/// Lists, or why there are none.
+type Answer = Result<Vec<Vec<String>>, &'static str>;
+
 /// Fails, lies, or counts the texts it was given.
 #[derive(Debug, Default)]
 struct Odd {
-    lists: Mutex<Option<Result<Vec<Vec<String>>, &'static str>>>,
+    answer: Mutex<Option<Answer>>,
     texts: Mutex<Vec<String>>,
 }
 
@@ -231,7 +234,7 @@ impl EntityExtractor for Odd {
             .lock()
             .unwrap()
             .extend(texts.iter().map(|text| (*text).to_owned()));
-        match self.lists.lock().unwrap().clone() {
+        match self.answer.lock().unwrap().clone() {
             Some(Ok(lists)) => Ok(lists),
             Some(Err(reason)) => Err(ExtractError::new(reason).caused_by("below")),
             None => Ok(texts.iter().map(|_| names(&["Found", " "])).collect()),
@@ -253,7 +256,7 @@ fn an_extractor_that_fails_or_lies_stores_nothing() {
         "what is blank is left out"
     );
     for lists in [Ok(vec![]), Ok(vec![vec![], vec![]]), Err("no model")] {
-        *odd.lists.lock().unwrap() = Some(lists.clone());
+        *odd.answer.lock().unwrap() = Some(lists.clone());
         for error in [
             memory.store("another").unwrap_err(),
             memory.update(&id, "another").unwrap_err(),
@@ -375,7 +378,11 @@ fn a_filter_and_the_leg_answer_alike_by_file_and_by_index() {
         let new = NewMemory::new(format!("note {i} of many"))
             .id(format!("{i:03}"))
             .created_at(time("2026-05-01"));
-        let new = if i % 3 == 0 { new.project("web") } else { new };
+        let new = if i.is_multiple_of(3) {
+            new.project("web")
+        } else {
+            new
+        };
         match i % 5 {
             0 => new.entities(["Anna"]),
             1 => new.entities(["Bob", "ANNA"]),

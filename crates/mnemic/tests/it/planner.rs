@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mnemic::{
-    ErrorKind, Intent, Memory, NewMemory, Outcome, Plan, Preset, QueryPlanner, Recall, RulePlanner,
-    Scope,
+    EmbedError, ErrorKind, Intent, Memory, NewMemory, Outcome, Plan, Preset, QueryPlanner, Recall,
+    Reranker, RerankingModel, RulePlanner, Scope,
 };
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -300,8 +300,22 @@ fn plans() -> impl Strategy<Value = Plan> {
         })
 }
 
+/// Scores a passage by its length, as good as anything.
+#[derive(Debug)]
+struct Letters(RerankingModel);
+
+impl Reranker for Letters {
+    fn model(&self) -> &RerankingModel {
+        &self.0
+    }
+    fn rerank(&self, _: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
+        let score = |text: &&str| (text.len() * 7 % 11) as f32 / 10.0;
+        Ok(passages.iter().map(score).collect())
+    }
+}
+
 proptest! {
-    #![proptest_config(Config::with_cases(48))]
+    #![proptest_config(Config::with_cases(64))]
 
     /// Whatever the plan, the question, the floors and the budget: a planned recall has hits where a plain one has, as many
     /// of them where there is no budget, none twice, and none that the filter does not admit.
@@ -309,9 +323,10 @@ proptest! {
     fn a_plan_never_takes_a_hit_away(
         rows in prop::collection::vec((words(1), any::<bool>(), any::<bool>()), 0..40),
         asked in prop::collection::vec((words(1), plans(), 0usize..12, prop::option::of(0.0..0.8f64), prop::option::of(0.0..0.8f64), prop::option::of(0usize..30)), 1..6),
-        with_model in any::<bool>(), with_index in any::<bool>(),
+        with_model in any::<bool>(), with_index in any::<bool>(), with_reranker in any::<bool>(),
     ) {
         let builder = if with_model { builder() } else { Memory::builder().no_embedder() };
+        let builder = if with_reranker { builder.reranker(Letters(RerankingModel::new("letters", "1"))) } else { builder };
         let memory = builder.index_budget(if with_index { 1 << 30 } else { 0 }).open_in_memory().unwrap();
         memory.store_all(rows.iter().enumerate().map(|(i, (text, web, entity))| {
             let new = NewMemory::new(text).id(format!("{i:02}"));
@@ -329,6 +344,7 @@ proptest! {
             if let Some(budget) = budget {
                 recall = recall.budget(budget, |text: &str| text.split_whitespace().count());
             }
+            recall = recall.rerank(4);
             let plain = memory.recall(recall.clone()).unwrap();
             let planner = RulePlanner::empty().plan_for(plan);
             let planned = memory.recall_planned(recall, &planner).unwrap();
