@@ -78,7 +78,7 @@ impl RulePlanner {
     pub fn new() -> Self {
         let mut planner = Self::empty();
         for (intent, patterns) in ENGLISH.into_iter().chain(CHINESE).chain(GERMAN) {
-            planner = planner.rules(intent, patterns.iter().copied());
+            planner = planner.rules(intent, patterns.split('|'));
         }
         let default = Preset::default;
         planner
@@ -204,7 +204,7 @@ impl Rule {
         let says = |part: &Part| matches!(part, Part::Word(_) | Part::Year);
         parts.iter().any(says).then(|| Self {
             intent,
-            text: text.to_owned(),
+            text: pattern.to_owned(),
             begins,
             parts,
         })
