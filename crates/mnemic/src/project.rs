@@ -1,6 +1,6 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::{Event, Scope};
+use mnemic_schema::{Event, Scope, Timestamp};
 
 use crate::history::{Events, Undone};
 use crate::memory::Memory;
@@ -227,7 +227,8 @@ impl ProjectMemory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        self.memory.touch_within(&self.scope(), ids)
+        self.memory
+            .touch_within(&self.scope(), ids, Timestamp::now())
     }
 
     /// As [`Memory::acting_as`], of this project.

@@ -81,7 +81,7 @@ impl NewMemory {
         self
     }
 
-    /// The ids of memories in whose place it stands: they are kept, but not recalled unless asked for
+    /// The ids of memories in whose place it stands from its creation on: they are kept, but not recalled unless asked for
     /// ([`crate::Include::superseded`], [`crate::Recall::as_of`]).
     pub fn supersedes<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
         self.supersedes = ids.into_iter().map(Into::into).collect();

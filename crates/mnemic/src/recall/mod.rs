@@ -40,7 +40,7 @@ impl Memory {
     /// The memories that fit a question best, best first.
     ///
     /// It searches by words and by vectors, filters first, scores every candidate by both, and reads one state of the
-    /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
+    /// file throughout. Nothing is written (unless [`Recall::touch`] asks for it). Equal scores are ordered by time of creation (newest first), then by id, so
     /// that the same question to the same file has the same answer.
     ///
     /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first
@@ -49,7 +49,7 @@ impl Memory {
     /// # Errors
     /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
     /// vectors live in another space than this handle's model; `NotCalibrated` and `InvalidInput` as
-    /// [`Recall::min_percentile`] says; `Busy`, `Corrupt`, `Storage`.
+    /// [`Recall::min_percentile`] and [`Recall::touch`] say; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -70,7 +70,13 @@ impl Memory {
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
-        self.watched(&recall, &mut Unwatched)
+        let hits = self.watched(&recall, &mut Unwatched)?;
+        if recall.touch {
+            let used = hits.iter().map(|hit| hit.memory.id.as_str());
+            let at = recall.now.unwrap_or_else(Timestamp::now);
+            self.touch_within(&recall.filter.scope, used, at)?;
+        }
+        Ok(hits)
     }
 
     /// Recalls, stage by stage; `watch` sees what each stage left.

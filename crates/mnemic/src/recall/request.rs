@@ -37,6 +37,7 @@ pub struct Recall {
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
     pub(crate) clocks: Clocks,
+    pub(crate) touch: bool,
 }
 
 /// How many hits a question gets that does not say.
@@ -62,6 +63,7 @@ impl Recall {
             now: None,
             rerank: None,
             clocks: Clocks::default(),
+            touch: false,
         }
     }
 
@@ -176,6 +178,24 @@ impl Recall {
 }
 
 impl Recall {
+    /// Counts a use of each hit once it is recalled, all in one transaction: [`crate::Memory::touch`] with the ids of the
+    /// hits, at the instant that [`Recall::now`] gives. Without it a recall writes nothing. Where it cannot be counted
+    /// (`ReadOnly`, `Busy`, `Storage`), the recall fails with that. [`crate::Memory::explain`] counts nothing.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// let id = memory.store("deploys freeze on Fridays")?.id;
+    /// memory.recall(Recall::new("when do deploys freeze?").touch())?;
+    /// assert_eq!(memory.get(&id)?.unwrap().usage.accesses, 1);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn touch(mut self) -> Self {
+        self.touch = true;
+        self
+    }
+
     /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them
     /// stand alike, and nothing is asked of each.
     pub(crate) fn filter_now(&self, snapshot: &Snapshot<'_>, now: Timestamp) -> Result<Filter> {
