@@ -13,6 +13,7 @@ mod filter;
 mod follow;
 mod foreign;
 mod frozen;
+mod graph;
 mod import;
 mod keep_copy;
 mod meta;
@@ -40,6 +41,10 @@ pub use filter::{Filter, Scope};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
+};
+pub use graph::{
+    Direction, HubRow, Links, NewRelationRow, Reached, RelationChange, RelationFilter, RelationRow,
+    StepRow,
 };
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};
