@@ -6,6 +6,7 @@ mod calibrate;
 mod embedding;
 mod error;
 mod filter;
+mod graph;
 mod memory;
 mod project;
 mod recall;
@@ -21,6 +22,10 @@ mod write;
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
+pub use graph::causes::{Trace, Traced};
+pub use graph::list::{Hub, Relations};
+pub use graph::relation::{Link, NewRelation, Related, Relation, RelationKind};
+pub use graph::walk::{Neighbour, Neighbours, Path, ShortestPath, Step};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -31,7 +36,7 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
+    CheckReport, Direction, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
     TimestampError,
 };
 #[cfg(feature = "static")]
@@ -39,8 +44,9 @@ pub use mnemic_schema::{
 pub use mnemic_static::StaticEmbedder;
 pub use project::ProjectMemory;
 pub use recall::budget::{EstimatedTokens, TokenCounter, context};
+pub use recall::expand::Expand;
 pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
-pub use recall::hit::{Hit, Signals};
+pub use recall::hit::{Expanded, Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;

@@ -5,6 +5,7 @@ use mnemic_schema::{Filter, Scope, Timestamp};
 
 use crate::filter::filter_verbs;
 use crate::recall::budget::{Budget, TokenCounter};
+use crate::recall::expand::Expand;
 use crate::recall::preset::Preset;
 
 /// A question to a memory. A `&str` or `String` becomes one with the defaults: global memories, the best ten.
@@ -34,6 +35,7 @@ pub struct Recall {
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
+    pub(crate) expand: Option<Expand>,
 }
 
 /// How many hits a question gets that does not say.
@@ -57,6 +59,7 @@ impl Recall {
             preset: Preset::default(),
             now: None,
             rerank: None,
+            expand: None,
         }
     }
 
@@ -159,6 +162,36 @@ impl Recall {
     /// ```
     pub fn rerank(mut self, n: usize) -> Self {
         self.rerank = Some(n);
+        self
+    }
+
+    /// Follows links from the best candidates, so that what is joined to an answer may be one too: relations, and causal
+    /// parents, whichever way they lead. Default: off.
+    ///
+    /// A memory that links lead to has the score and the relevance of the candidate that it was reached from, times
+    /// decay^steps, where that is more than its own score: a score rises by a link or stays, and never passes the one that it
+    /// came from. Of several candidates the one counts that gives the most. Whatever joins passes the filter, and counts in
+    /// floors, limit and budget as any other; links are followed within the scope, and where a step between does not pass the
+    /// rest of the filter, what lies behind it still may. With a reranker, what joined is read like the others.
+    /// [`crate::Signals::expanded`] tells what was reached, and how.
+    ///
+    /// ```
+    /// use mnemic::{Expand, Memory, Recall};
+    ///
+    /// let memory = Memory::builder().no_embedder().open_in_memory()?;
+    /// let rule = memory.store("deploys freeze on Fridays")?.id;
+    /// let reason = memory.store("the shop was down for a whole weekend in March")?.id;
+    /// memory.relate((&reason, &rule, "supports", "the rule was made the week after"))?;
+    ///
+    /// let plain = memory.recall("when do deploys freeze?")?;
+    /// let hits = memory.recall(Recall::new("when do deploys freeze?").expand(Expand::new()))?;
+    /// assert_eq!((plain.len(), hits.len()), (1, 2));
+    /// assert_eq!(hits[1].memory.id, reason);
+    /// assert_eq!(hits[1].signals.expanded.as_ref().unwrap().from, rule);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn expand(mut self, expand: Expand) -> Self {
+        self.expand = Some(expand);
         self
     }
 
