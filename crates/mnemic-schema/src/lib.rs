@@ -16,6 +16,7 @@ mod frozen;
 mod graph;
 mod import;
 mod keep_copy;
+mod lifecycle;
 mod meta;
 mod migrate;
 mod open;
@@ -37,7 +38,7 @@ pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
-pub use filter::{Filter, Scope};
+pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
@@ -46,6 +47,7 @@ pub use graph::{
     Direction, HubRow, Links, NewRelationRow, Reached, RelationChange, RelationFilter, RelationRow,
     StepRow,
 };
+pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};

@@ -7,6 +7,7 @@ mod embedding;
 mod error;
 mod filter;
 mod graph;
+mod lifecycle;
 mod memory;
 mod project;
 mod recall;
@@ -22,6 +23,7 @@ mod write;
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
+pub use filter::Include;
 pub use graph::causes::{Trace, Traced};
 pub use graph::list::{Hub, Relations};
 pub use graph::relation::{Link, NewRelation, Related, Relation, RelationKind};
@@ -36,8 +38,8 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Direction, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
-    TimestampError,
+    CheckReport, Direction, Durability, Kind, Layer, Left, Lifecycle,
+    RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]

@@ -112,6 +112,8 @@ pub struct Links {
     pub relations: bool,
     /// Relations of these kinds alone (no condition where empty).
     pub kinds: Vec<String>,
+    /// Relations made by this instant alone. (Of a causal parent it is not known since when it is one.)
+    pub known: Option<Timestamp>,
     /// Whether causal parents are followed.
     pub causes: bool,
     /// Which way.

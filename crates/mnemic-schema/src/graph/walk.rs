@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::types::Value;
-use rusqlite::{Row, params, params_from_iter};
+use rusqlite::{Row, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::Scope;
@@ -116,25 +116,6 @@ impl Snapshot<'_> {
         self.walk(start, &links, depth)
     }
 
-    /// Whether a memory would be among its own causes if another became its causal parent: so it is where it is that
-    /// other one. Causes of every project are looked at.
-    ///
-    /// # Errors
-    /// What SQLite reports.
-    pub fn would_be_cycle(&self, child: i64, parent: i64) -> Result<bool, SchemaError> {
-        // A union of keys alone ends also where there is a circle already.
-        self.connection()
-            .prepare_cached(
-                "WITH RECURSIVE causes (seq) AS (
-                     VALUES (?2)
-                     UNION SELECT l.causal_parent FROM causes c JOIN lifecycle l ON l.seq = c.seq
-                     WHERE l.causal_parent IS NOT NULL
-                 ) SELECT EXISTS (SELECT 1 FROM causes WHERE seq = ?1)",
-            )
-            .and_then(|mut statement| statement.query_row(params![child, parent], |row| row.get(0)))
-            .doing("looking for a circle of causes")
-    }
-
     /// All steps from these memories, by the memory they go to, then the one they come from, then the time at which the
     /// relation was made, a causal parent last.
     fn steps(&self, from: &[i64], links: &Links) -> Result<Vec<StepRow>, SchemaError> {
@@ -146,7 +127,7 @@ impl Snapshot<'_> {
         let mut values = Vec::new();
         let mut parts = Vec::new();
         // CROSS JOIN: from the memories at hand, of which there are few, by the index.
-        let mut part = |columns: &str, table: &str, here: &str, there: &str, kinds: bool| {
+        let mut part = |columns: &str, table: &str, here: &str, there: &str, is_relation: bool| {
             values.push(keys(from));
             let mut sql = format!(
                 "SELECT {here} AS here, {there} AS there, {columns}
@@ -157,7 +138,11 @@ impl Snapshot<'_> {
             }
             sql += &format!(" WHERE {there} IS NOT NULL");
             sql += &of_scope("m", &links.scope, &mut values);
-            if kinds && !links.kinds.is_empty() {
+            if let Some(known) = links.known.filter(|_| is_relation) {
+                values.push(Value::Text(known.to_string()));
+                sql += " AND r.created_at <= ?";
+            }
+            if is_relation && !links.kinds.is_empty() {
                 values.push(texts(&links.kinds));
                 sql += " AND r.kind IN (SELECT value FROM json_each(?))";
             }

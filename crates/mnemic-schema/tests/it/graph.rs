@@ -424,7 +424,7 @@ fn check_walks(snapshot: &Snapshot<'_>, model: &Model, links: &Links) {
                 );
             }
             assert_eq!(
-                snapshot.would_be_cycle(start, end).unwrap(),
+                snapshot.is_among_causes(start, end).unwrap(),
                 model.is_cycle(start, end)
             );
         }
@@ -543,6 +543,32 @@ fn the_last_changed_come_first() {
         s.last_updated(&Scope::Project("x".into()), 2).unwrap()
     });
     assert!(none.is_empty());
+}
+
+#[test]
+fn a_walk_may_be_held_to_what_was_drawn_by_an_instant() {
+    let mut store = letters(3);
+    relate(&mut store, &relation("a", "b", "supports")).unwrap();
+    let later = NewRelationRow {
+        created_at: time("2026-03-03"),
+        ..relation("a", "c", "supports")
+    };
+    relate(&mut store, &later).unwrap();
+    for (known, expected) in [
+        (None, 2),
+        (Some("2026-03-03"), 2),
+        (Some("2026-03-02"), 1),
+        (Some("2026-01-01"), 0),
+    ] {
+        let links = Links {
+            known: known.map(time),
+            ..all_links()
+        };
+        assert_eq!(
+            ask(&mut store, |s| s.walk(1, &links, 9).unwrap().len()),
+            expected
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::types::StoredMemory;
 use crate::{Error, Result};
 
 /// The surroundings of a memory in the order of cause and effect, from [`Memory::trace`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Trace {
     /// The memory.
@@ -24,7 +24,7 @@ pub struct Trace {
 }
 
 /// A memory on a chain of causes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Traced {
     /// The memory.
@@ -43,12 +43,17 @@ impl Memory {
     /// `NotFound` where no memory has the id; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
-    /// let memory = mnemic::Memory::open_in_memory()?;
-    /// let (a, b) = (memory.store("the disk was full")?.id, memory.store("logs are rotated daily")?.id);
-    /// memory.relate((&b, &a, "prevents", "the logs had filled it"))?;
-    /// let trace = memory.trace(&b, 10)?;
-    /// assert_eq!(trace.relations[0].to, a);
-    /// assert!(trace.ancestors.is_empty());
+    /// use mnemic::{Memory, NewMemory};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// let full = memory.store("the disk was full")?.id;
+    /// let outage = memory.store(NewMemory::new("the shop was down for an hour").caused_by(&full))?.id;
+    /// let rule = memory.store(NewMemory::new("logs are rotated daily").caused_by(&outage))?.id;
+    ///
+    /// let trace = memory.trace(&rule, 10)?;
+    /// let causes: Vec<&str> = trace.ancestors.iter().map(|cause| cause.memory.content.as_str()).collect();
+    /// assert_eq!(causes, ["the shop was down for an hour", "the disk was full"]);
+    /// assert_eq!(memory.trace(&full, 10)?.descendants[1].depth, 2);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     pub fn trace(&self, id: &str, depth: usize) -> Result<Trace> {

@@ -82,7 +82,7 @@ impl<T: Into<String>> From<T> for Relations {
 }
 
 /// A memory and how many relations it has, from [`Memory::hubs`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Hub {
     /// The memory.

@@ -21,7 +21,8 @@ pub struct RelationKind(Cow<'static, str>);
 impl RelationKind {
     /// The first was made from the second.
     pub const DERIVED_FROM: Self = Self(Cow::Borrowed("derived_from"));
-    /// The first takes the place of the second. The relation alone takes nothing out of recall.
+    /// The first takes the place of the second. The relation alone takes nothing out of recall: [`crate::Memory::supersede`]
+    /// does, and draws it.
     pub const SUPERSEDES: Self = Self(Cow::Borrowed("supersedes"));
     /// The first speaks for the second.
     pub const SUPPORTS: Self = Self(Cow::Borrowed("supports"));

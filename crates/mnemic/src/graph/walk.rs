@@ -49,6 +49,7 @@ impl Follow {
             scope: scope.clone(),
             relations: true,
             kinds: self.kinds.clone(),
+            known: None,
             causes: self.causes.unwrap_or(self.kinds.is_empty()),
             direction: self.direction,
         }
@@ -124,7 +125,7 @@ impl<T: Into<String>> From<T> for Neighbours {
 }
 
 /// A memory that links lead to, from [`Memory::neighbours`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Neighbour {
     /// The memory.
@@ -209,7 +210,7 @@ impl<F: Into<String>, T: Into<String>> From<(F, T)> for ShortestPath {
 }
 
 /// A way from one memory to another, from [`Memory::shortest_path`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Path {
     /// The memories on it, both ends included.

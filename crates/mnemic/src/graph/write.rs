@@ -11,8 +11,8 @@ impl Memory {
     /// Draws a relation between two memories. There is one of each kind from a memory to another: drawing it again changes
     /// nothing, but for an explanation, context or source that is given and differs, which takes the place of the old one.
     ///
-    /// A relation is a line between two memories and no more: one of the kind `supersedes` takes nothing out of recall. It
-    /// goes with either of its memories, by whatever verb that is deleted.
+    /// A relation is a line between two memories and no more: one of the kind `supersedes` takes nothing out of recall, as
+    /// [`Memory::supersede`] does. It goes with either of its memories, by whatever verb that is deleted.
     ///
     /// # Errors
     /// `NotFound` naming the end that is not there; `InvalidInput` where the two are one, the kind is empty, the context is

@@ -141,7 +141,8 @@ pub(super) fn scored(scene: &Scene<'_>, expand: &Expand) -> Result<Vec<Scored>> 
 /// What the best candidates give to those around them: to each the most that one of them gives, of equal gifts that of the
 /// better one.
 fn gains(scene: &Scene<'_>, expand: &Expand, ordered: &[Scored]) -> Result<HashMap<i64, Gain>> {
-    let links = expand.follow.links(&scene.recall.filter.scope);
+    let mut links = expand.follow.links(&scene.filter.scope);
+    links.known = scene.filter.standing.known;
     let mut gains: HashMap<i64, Gain> = HashMap::new();
     for best in ordered.iter().take(expand.from_best) {
         for reached in scene.snapshot.walk(best.row.seq, &links, expand.depth)? {
@@ -167,7 +168,7 @@ fn gains(scene: &Scene<'_>, expand: &Expand, ordered: &[Scored]) -> Result<HashM
 /// The best of those that the legs had not found, as far as they pass the filter.
 fn joining(scene: &Scene<'_>, expand: &Expand, gains: &HashMap<i64, Gain>) -> Result<Vec<i64>> {
     let seqs: Vec<i64> = gains.keys().copied().collect();
-    let passing = scene.snapshot.passing(&seqs, &scene.recall.filter)?;
+    let passing = scene.snapshot.passing(&seqs, scene.filter)?;
     let keys: Vec<RowKey> = scene.snapshot.keys(&passing)?;
     let mut joining: Vec<(f64, &RowKey)> = keys
         .iter()

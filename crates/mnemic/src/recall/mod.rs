@@ -107,11 +107,13 @@ impl Memory {
             let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
-            let source = Source::new(snapshot, &recall.filter, resident)?;
+            let filter = recall.filter_now(snapshot, now)?;
+            let source = Source::new(snapshot, &filter, resident)?;
             let scene = Scene {
                 snapshot,
                 source: &source,
                 recall,
+                filter: &filter,
                 words: &words,
                 vector: vector.as_deref().filter(|_| has_vectors),
                 has_vectors,
@@ -149,7 +151,7 @@ impl Memory {
             watch.above_floors(&recall.floors, &scored);
             watch.ordered(&scored);
             scored.truncate(recall.limit.saturating_add(depth));
-            hits(snapshot, &recall.filter, scored)
+            hits(snapshot, &filter, scored)
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
         let hits = self.rerank(recall, best, depth, watch)?;
@@ -200,6 +202,9 @@ impl Scored {
     }
 }
 
+/// The legs of one search.
+type Legs = Vec<Box<dyn Leg>>;
+
 impl Scene<'_> {
     /// All candidates for a limit of so many, scored, in no order.
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
@@ -207,7 +212,7 @@ impl Scene<'_> {
     }
 
     /// The same, with the legs that found them.
-    fn searched(&self, limit: usize) -> Result<(Vec<Scored>, Vec<Box<dyn Leg>>)> {
+    fn searched(&self, limit: usize) -> Result<(Vec<Scored>, Legs)> {
         let k = candidates_for(limit.max(self.depth));
         let vector = self.vector.map(<[f32]>::to_vec);
         let mut legs = search(self.source, &self.recall.preset, self.words, vector, k)?;
@@ -236,8 +241,8 @@ fn search(
     words: &[Token],
     vector: Option<Vec<f32>>,
     k: usize,
-) -> Result<Vec<Box<dyn Leg>>> {
-    let mut legs: Vec<Box<dyn Leg>> = Vec::new();
+) -> Result<Legs> {
+    let mut legs = Legs::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(
             source,

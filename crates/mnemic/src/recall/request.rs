@@ -1,9 +1,11 @@
 //! What is asked: the question, whose memories, how many, how scored.
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, Scope, Timestamp};
+use mnemic_schema::{Filter, Scope, Snapshot, Timestamp};
 
-use crate::filter::filter_verbs;
+use crate::Result;
+
+use crate::filter::{Clocks, clock_verbs, filter_verbs};
 use crate::recall::budget::{Budget, TokenCounter};
 use crate::recall::expand::Expand;
 use crate::recall::preset::Preset;
@@ -36,12 +38,14 @@ pub struct Recall {
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
     pub(crate) expand: Option<Expand>,
+    pub(crate) clocks: Clocks,
 }
 
 /// How many hits a question gets that does not say.
 const DEFAULT_LIMIT: usize = 10;
 
 filter_verbs!(Recall);
+clock_verbs!(Recall);
 
 impl Recall {
     /// A question in natural language, or any words. All of it is taken literally: no character is an operator.
@@ -60,6 +64,7 @@ impl Recall {
             now: None,
             rerank: None,
             expand: None,
+            clocks: Clocks::default(),
         }
     }
 
@@ -172,7 +177,8 @@ impl Recall {
     /// decay^steps, where that is more than its own score: a score rises by a link or stays, and never passes the one that it
     /// came from. Of several candidates the one counts that gives the most. Whatever joins passes the filter, and counts in
     /// floors, limit and budget as any other; links are followed within the scope, and where a step between does not pass the
-    /// rest of the filter, what lies behind it still may. With a reranker, what joined is read like the others.
+    /// rest of the filter, what lies behind it still may. What was known at an instant
+    /// ([`Recall::known_at`]) is told by the relations drawn by then. With a reranker, what joined is read like the others.
     /// [`crate::Signals::expanded`] tells what was reached, and how.
     ///
     /// ```
@@ -196,9 +202,28 @@ impl Recall {
     }
 
     /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.
+    /// The instant from which ages are counted, and at which memories must be valid unless [`Recall::valid_at`] says
+    /// otherwise. Default: the present. Give one for answers that can be repeated.
     pub fn now(mut self, now: Timestamp) -> Self {
         self.now = Some(now);
         self
+    }
+}
+
+impl Recall {
+    /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them
+    /// stand alike, and nothing is asked of each.
+    pub(crate) fn filter_now(&self, snapshot: &Snapshot<'_>, now: Timestamp) -> Result<Filter> {
+        let standing = self.clocks.standing(now);
+        let standing = if snapshot.has_lifecycle()? {
+            standing
+        } else {
+            standing.of_nothing_said()
+        };
+        Ok(Filter {
+            standing,
+            ..self.filter.clone()
+        })
     }
 }
 

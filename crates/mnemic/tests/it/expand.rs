@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use mnemic::{
-    ErrorKind, Expand, Hit, Link, Memory, NewMemory, Outcome, Preset, Recall, RelationKind, Scope,
+    ErrorKind, Expand, Hit, Include, Link, Memory, MemoryUpdate, NewMemory, NewRelation, Outcome,
+    Preset, Recall, RelationKind, Scope,
 };
 use proptest::prelude::*;
 
-use crate::graph::cause;
 use crate::support::{builder, memory, sound, time};
 
 const NOW: &str = "2026-02-01";
@@ -102,9 +102,7 @@ impl Factor for mnemic::Signals {
 
 #[test]
 fn each_choice_of_links_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("expand.db");
-    let memory = Memory::builder().no_embedder().open(&path).unwrap();
+    let memory = words();
     put(&memory, "hit", "deploys freeze on Fridays");
     for id in ["cited", "citing", "objection", "cause", "effect"] {
         put(&memory, id, "something else");
@@ -114,8 +112,9 @@ fn each_choice_of_links_is_kept() {
     memory
         .relate(("objection", "hit", "contradicts", "not in May"))
         .unwrap();
-    cause(&path, "hit", "cause");
-    cause(&path, "effect", "hit");
+    let caused_by = |id: &str| MemoryUpdate::new().caused_by(id);
+    memory.update("hit", caused_by("cause")).unwrap();
+    memory.update("effect", caused_by("hit")).unwrap();
     let around = |expand: Expand| {
         let hits = memory.recall(asked("deploys").expand(expand)).unwrap();
         let mut found: Vec<String> = hits.into_iter().map(|hit| hit.memory.id).collect();
@@ -220,6 +219,34 @@ fn what_joins_passes_the_filter_and_scopes_are_not_crossed() {
         hits.iter()
             .all(|hit| hit.memory.project.as_deref() == Some("web"))
     );
+}
+
+#[test]
+fn what_is_not_current_joins_only_where_it_is_asked_for() {
+    let memory = chain();
+    put(&memory, "newer", "something newer");
+    memory.supersede("one", "newer").unwrap();
+    let ask = || asked("deploys").expand(Expand::new().depth(2));
+    // Through the one that is superseded to what lies behind it.
+    assert_eq!(ids(&memory.recall(ask()).unwrap()), ["hit", "newer", "two"]);
+    let all = memory.recall(ask().include(Include::all())).unwrap();
+    assert_eq!(ids(&all), ["hit", "one", "newer", "two"]);
+    memory.forget(["newer", "two"]).unwrap();
+    assert_eq!(ids(&memory.recall(ask()).unwrap()), ["hit"]);
+}
+
+#[test]
+fn what_was_known_then_is_told_by_what_was_drawn_then() {
+    let memory = words();
+    put(&memory, "hit", "deploys freeze on Fridays");
+    put(&memory, "near", "something else");
+    let drawn = NewRelation::because("hit", "near", "cites", "by name");
+    memory.relate(drawn.created_at(time("2026-01-20"))).unwrap();
+    let then = |day: &str| {
+        let recall = asked("deploys").expand(Expand::new()).as_of(time(day));
+        memory.recall(recall).unwrap().len()
+    };
+    assert_eq!((then("2026-01-19"), then("2026-01-20")), (1, 2));
 }
 
 #[test]

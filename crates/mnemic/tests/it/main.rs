@@ -19,6 +19,7 @@ mod field_reports;
 mod foreign;
 mod graph;
 mod index;
+mod lifecycle;
 mod model_store;
 mod project;
 mod ranking;
