@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("  {:.2}  {}", hit.score, hit.memory.content);
     }
     println!("  with what is linked to it:");
-    for hit in memory.recall(question().limit(4).expand(Expand::new().depth(2)))? {
+    for hit in memory.recall(question().limit(6).expand(Expand::new().decay(0.8)))? {
         let how = match &hit.signals.expanded {
             Some(how) => format!("   [{how}]"),
             None => String::new(),
@@ -89,9 +89,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    heading("The most connected");
+    heading("The most connected, with how many relations they have");
     for hub in memory.hubs(3)? {
-        println!("  {} relations  {}", hub.relations(), hub.memory.content);
+        println!("  {}  {}", hub.relations(), hub.memory.content);
     }
 
     let dot = dot(&memory)?;
