@@ -15,6 +15,7 @@ mod filter;
 mod follow;
 mod foreign;
 mod frozen;
+mod graph;
 mod image;
 mod import;
 mod keep_copy;
@@ -46,6 +47,10 @@ pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
+};
+pub use graph::{
+    Direction, HubRow, Links, NewRelationRow, Reached, RelationChange, RelationFilter, RelationRow,
+    StepRow,
 };
 pub use image::Image;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};

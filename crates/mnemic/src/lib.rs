@@ -6,6 +6,7 @@ mod calibrate;
 mod embedding;
 mod error;
 mod filter;
+mod graph;
 mod history;
 mod lifecycle;
 mod memory;
@@ -24,6 +25,10 @@ pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
+pub use graph::causes::{Trace, Traced};
+pub use graph::list::{Hub, Relations};
+pub use graph::relation::{Link, NewRelation, Related, Relation, RelationKind};
+pub use graph::walk::{Neighbour, Neighbours, Path, ShortestPath, Step};
 pub use history::{Events, History, Undone};
 pub use lifecycle::checkup::{Checkup, CheckupReport, Hint};
 pub use lifecycle::maintain::{Maintain, MaintainReport, Maintained};
@@ -38,7 +43,7 @@ pub use mnemic_embed::{
 };
 pub use mnemic_rank::{Judgement, LifePolicy, Reason, TrustFormula, TrustRule, Verdict};
 pub use mnemic_schema::{
-    Action, CheckReport, Durability, Event, Kind, Layer, Left, Lifecycle,
+    Action, CheckReport, Direction, Durability, Event, Kind, Layer, Left, Lifecycle,
     RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
@@ -46,8 +51,9 @@ pub use mnemic_schema::{
 pub use mnemic_static::StaticEmbedder;
 pub use project::ProjectMemory;
 pub use recall::budget::{EstimatedTokens, TokenCounter, context};
+pub use recall::expand::Expand;
 pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
-pub use recall::hit::{Hit, Signals};
+pub use recall::hit::{Expanded, Hit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;

@@ -264,12 +264,17 @@ impl ProjectMemory {
         self.memory.undo_one_within(&self.scope(), event)
     }
 
-    fn scope(&self) -> Scope {
+    /// The whole, for verbs that narrow what they are given themselves.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
         Scope::Project(self.project.clone())
     }
 
     /// The part of a scope that is in this project; naming another one is an error, as it would find nothing.
-    fn narrowed(&self, scope: &Scope) -> Result<Scope> {
+    pub(crate) fn narrowed(&self, scope: &Scope) -> Result<Scope> {
         match scope {
             Scope::Project(other) | Scope::ProjectAndGlobal(other) if *other != self.project => {
                 Err(self.outside(Some(other)))

@@ -2,6 +2,7 @@
 //! comes after the snapshot is closed, and the best have been scored once more.
 
 pub(crate) mod budget;
+pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod hit;
 mod leg;
@@ -125,7 +126,10 @@ impl Memory {
                 depth,
                 now,
             };
-            let mut scored = scene.scored(recall.limit)?;
+            let mut scored = match &recall.expand {
+                Some(expand) => expand::scored(&scene, expand)?,
+                None => scene.scored(recall.limit)?,
+            };
             event!(
                 candidates = scored.len(),
                 by_index = source.has_index(),
@@ -204,19 +208,30 @@ impl Scored {
     }
 }
 
+/// The legs of one search.
+type Legs = Vec<Box<dyn Leg>>;
+
 impl Scene<'_> {
     /// All candidates for a limit of so many, scored, in no order.
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
+        Ok(self.searched(limit)?.0)
+    }
+
+    /// The same, with the legs that found them.
+    fn searched(&self, limit: usize) -> Result<(Vec<Scored>, Legs)> {
         let k = candidates_for(limit.max(self.depth));
         let vector = self.vector.map(<[f32]>::to_vec);
         let mut legs = search(self.source, &self.recall.preset, self.words, vector, k)?;
-        score(
+        let found = united(&legs);
+        let scored = score(
             self.snapshot,
             self.source,
             &self.recall.preset,
             &mut legs,
             self.now,
-        )
+            found,
+        )?;
+        Ok((scored, legs))
     }
 }
 
@@ -232,8 +247,8 @@ fn search(
     words: &[Token],
     vector: Option<Vec<f32>>,
     k: usize,
-) -> Result<Vec<Box<dyn Leg>>> {
-    let mut legs: Vec<Box<dyn Leg>> = Vec::new();
+) -> Result<Legs> {
+    let mut legs = Legs::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(
             source,
@@ -254,20 +269,26 @@ fn search(
     Ok(legs)
 }
 
-/// Unites the candidates of the legs, has each leg complete its signals, and fuses them.
-fn score(
-    snapshot: &Snapshot<'_>,
-    source: &Source<'_>,
-    preset: &Preset,
-    legs: &mut [Box<dyn Leg>],
-    now: Timestamp,
-) -> Result<Vec<Scored>> {
+/// The candidates of the legs, each once.
+fn united(legs: &[Box<dyn Leg>]) -> Vec<i64> {
     let mut candidates: Vec<i64> = legs
         .iter()
         .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
         .collect();
     candidates.sort_unstable();
     candidates.dedup();
+    candidates
+}
+
+/// Has each leg complete its signals for the candidates, and fuses them.
+fn score(
+    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
+    preset: &Preset,
+    legs: &mut [Box<dyn Leg>],
+    now: Timestamp,
+    candidates: Vec<i64>,
+) -> Result<Vec<Scored>> {
     for leg in legs.iter_mut() {
         leg.complete(source, &candidates)?;
     }
