@@ -17,6 +17,7 @@ mod import;
 mod keep_copy;
 mod meta;
 mod migrate;
+mod normal;
 mod open;
 mod read;
 mod repair;
@@ -42,6 +43,7 @@ pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
+pub use normal::{normal_text, visible_text};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;

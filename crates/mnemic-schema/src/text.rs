@@ -277,7 +277,7 @@ fn is_word_character(c: char) -> bool {
 
 /// NFKC without the characters that only steer the display (variation selectors, keycap, soft hyphen, joiners of words
 /// that `unicode61` would cut).
-fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
+pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
     text.nfkc().filter(|c| {
         !matches!(
             c,

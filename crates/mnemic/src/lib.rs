@@ -6,6 +6,7 @@ mod calibrate;
 mod embedding;
 mod error;
 mod filter;
+mod gate;
 mod memory;
 mod project;
 mod recall;
@@ -21,6 +22,8 @@ mod write;
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
+pub use gate::assessment::{Assessment, Difference, GateVerdict};
+pub use gate::policy::{ConflictJudge, Gate, GatePolicy, Gated, JudgeError};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]

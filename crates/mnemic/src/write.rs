@@ -314,7 +314,7 @@ impl Memory {
 }
 
 /// In how many windows the model embeds each text; nothing without a model.
-fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
+pub(crate) fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
     let Some(embedder) = embedder else {
         return Ok(Vec::new());
     };
@@ -323,7 +323,7 @@ fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>
 }
 
 /// The vectors of texts to store; a text without one is an error.
-fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
+pub(crate) fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
     let Some(embedder) = embedder else {
         return Ok(Embeddings::default());
     };
@@ -364,7 +364,11 @@ fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<Memory
         .ok_or_else(|| Error::not_found(id))
 }
 
-fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {
+pub(crate) fn new_row(
+    memory: NewMemory,
+    inherit_from: Option<StoredMemory>,
+    now: Timestamp,
+) -> NewRow {
     let (project, tags) = inherit_from.map_or((None, Vec::new()), |old| (old.project, old.tags));
     NewRow {
         id: memory.id,
@@ -375,7 +379,7 @@ fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp
     }
 }
 
-fn check_content(content: &str) -> Result<()> {
+pub(crate) fn check_content(content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(Error::invalid(
             "a memory needs a text, this one is empty or white space",
