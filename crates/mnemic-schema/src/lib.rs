@@ -15,6 +15,7 @@ mod foreign;
 mod frozen;
 mod import;
 mod keep_copy;
+mod lifecycle;
 mod meta;
 mod migrate;
 mod normal;
@@ -37,11 +38,12 @@ pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
-pub use filter::{Filter, Scope};
+pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
+pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use normal::{normal_text, visible_text};
 pub use open::{Durability, OpenOptions, Readers, Store};

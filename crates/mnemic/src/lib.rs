@@ -7,6 +7,7 @@ mod embedding;
 mod error;
 mod filter;
 mod gate;
+mod lifecycle;
 mod memory;
 mod project;
 mod recall;
@@ -22,6 +23,7 @@ mod write;
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use error::{Error, ErrorKind, Result};
+pub use filter::Include;
 pub use gate::assessment::{Assessment, Difference, GateVerdict};
 pub use gate::policy::{ConflictJudge, Gate, GatePolicy, Gated, JudgeError};
 pub use memory::Memory;
@@ -34,8 +36,8 @@ pub use mnemic_embed::{
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
-    TimestampError,
+    CheckReport, Durability, Kind, Layer, Left, Lifecycle, RepairReport as FileRepairReport, Scope,
+    Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]

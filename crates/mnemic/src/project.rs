@@ -57,7 +57,10 @@ impl ProjectMemory {
     /// # Errors
     /// `InvalidInput` where the memory names another project, or none by [`NewMemory::global`]; and as [`Memory::store`].
     pub fn store(&self, memory: impl Into<NewMemory>) -> Result<Stored> {
-        self.memory.store(self.of_project(memory.into())?)
+        let mut stored = self.store_all([memory])?;
+        stored
+            .pop()
+            .ok_or_else(|| Error::invalid("nothing was stored"))
     }
 
     /// As [`Memory::store_all`], into this project.
@@ -73,7 +76,7 @@ impl ProjectMemory {
             .into_iter()
             .map(|memory| self.of_project(memory.into()))
             .collect::<Result<_>>()?;
-        self.memory.store_all(memories)
+        self.memory.store_all_within(&self.scope(), memories)
     }
 
     /// As [`Memory::get`]; `None` for a memory of another project.
@@ -180,6 +183,50 @@ impl ProjectMemory {
         }
         prune.filter.scope = self.narrowed(&prune.filter.scope)?;
         self.memory.prune(prune)
+    }
+
+    /// As [`Memory::supersede`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::supersede`].
+    pub fn supersede(&self, old: &str, by: &str) -> Result<()> {
+        self.memory.supersede_within(&self.scope(), old, by)
+    }
+
+    /// As [`Memory::forget`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::forget`].
+    pub fn forget<I>(&self, ids: I) -> Result<()>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.forget_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::revive`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::revive`].
+    pub fn revive<I>(&self, ids: I) -> Result<()>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.revive_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::touch`]; memories of other projects are not there.
+    ///
+    /// # Errors
+    /// As [`Memory::touch`].
+    pub fn touch<I>(&self, ids: I) -> Result<Vec<String>>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.touch_within(&self.scope(), ids)
     }
 
     fn scope(&self) -> Scope {

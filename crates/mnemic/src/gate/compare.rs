@@ -105,10 +105,12 @@ impl Text {
             };
         }
         let (differs, alike) = differences(new_marks, known_marks);
+        // Where words are not told apart, another name is a character or two, and moves no cosine.
+        let meaning = cosine.filter(|_| !new_marks.is_unspaced());
         let polarity = differs.contains(&Difference::Polarity);
         let preference = new_marks.preference || known_marks.preference;
         Comparison {
-            verdict: verdict(&differs, alike, text_ratio, cosine),
+            verdict: verdict(&differs, alike, meaning, text_ratio),
             text_ratio,
             conflict: conflict(likeness(polarity, preference)),
             differs,
@@ -125,8 +127,8 @@ const LONG_NEAR: f64 = 0.9;
 fn verdict(
     differs: &[Difference],
     alike: Alike,
+    meaning: Option<f64>,
     text_ratio: f64,
-    cosine: Option<f64>,
 ) -> GateVerdict {
     if differs
         .iter()
@@ -134,11 +136,10 @@ fn verdict(
     {
         return GateVerdict::New;
     }
-    let meaning = cosine.unwrap_or(text_ratio);
     if !differs.is_empty() {
         let same_matter = (alike.coverage >= CONFLICT_COVERAGE
             && alike.overlap >= CONFLICT_OVERLAP)
-            || (alike.overlap >= 0.5 && meaning >= CONFLICT_MEANING);
+            || (alike.overlap >= 0.5 && meaning.unwrap_or(text_ratio) >= CONFLICT_MEANING);
         return if same_matter {
             GateVerdict::Conflict
         } else {
@@ -146,7 +147,7 @@ fn verdict(
         };
     }
     let same_words = alike.coverage >= NEAR_COVERAGE && alike.overlap >= NEAR_OVERLAP;
-    if same_words || meaning >= NEAR_MEANING {
+    if same_words || meaning.is_some_and(|cosine| cosine >= NEAR_MEANING) {
         GateVerdict::Near
     } else {
         GateVerdict::New
@@ -223,7 +224,7 @@ fn differences(new: &Marks, known: &Marks) -> (Vec<Difference>, Alike) {
     let mut new_left = rest(&new.words, &new_left);
     let mut known_left = rest(&known.words, &known_left);
     opposites(&mut differs, &mut new_left, &mut known_left);
-    let stems = pair_off_stems(&mut new_left, &mut known_left);
+    pair_off_stems(&mut new_left, &mut known_left);
     let (new_names, known_names) = left(new.names.clone(), known.names.clone());
     if let (Some(a), Some(b)) = (new_names.first(), known_names.first()) {
         subject(&mut differs, a, b);
@@ -236,7 +237,7 @@ fn differences(new: &Marks, known: &Marks) -> (Vec<Difference>, Alike) {
     if let (Some(a), Some(b)) = (name(&new_left), name(&known_left)) {
         subject(&mut differs, &a.text, &b.text);
     }
-    let alike = alike(new, known, &new_left, &known_left, stems);
+    let alike = alike(new, known, &new_left, &known_left);
     (differs, alike)
 }
 
@@ -356,12 +357,11 @@ fn opposites(differs: &mut Vec<Difference>, new: &mut Vec<Word>, known: &mut Vec
     }
 }
 
-/// Takes out words of one stem, as `prefers` and `preferred`; answers how many pairs.
-fn pair_off_stems(new: &mut Vec<Word>, known: &mut Vec<Word>) -> usize {
+/// Takes out words of one stem, as `prefers` and `preferred`.
+fn pair_off_stems(new: &mut Vec<Word>, known: &mut Vec<Word>) {
     if new.len().max(known.len()) > MOST_LEFT {
-        return 0;
+        return;
     }
-    let before = new.len();
     new.retain(|word| {
         let twin = known.iter().position(|other| same_stem(word, other));
         if let Some(place) = twin {
@@ -369,7 +369,6 @@ fn pair_off_stems(new: &mut Vec<Word>, known: &mut Vec<Word>) -> usize {
         }
         twin.is_none()
     });
-    before - new.len()
 }
 
 fn same_stem(a: &Word, b: &Word) -> bool {
@@ -400,13 +399,12 @@ fn alike(
         let large = words.iter().filter(|word| !word.small);
         // A character of a script without spaces is about half a word.
         large
-            .map(|word| if is_one_character(word) { 0.5 } else { 1.0 })
+            .map(|word| if word.is_one_character() { 0.5 } else { 1.0 })
             .sum::<f64>()
     };
     // The opposites that were taken out are in neither sum of what is left, and so in both texts.
     let (new_all, known_all) = (weight(&new.words), weight(&known.words));
     let (new_left, known_left) = (weight(new_left), weight(known_left));
-    let _ = stems;
     let both = (new_all - new_left + known_all - known_left).max(0.0);
     let marked =
         (new.numbers.len() + new.dates.len()).min(known.numbers.len() + known.dates.len()) as f64;
@@ -421,8 +419,4 @@ fn alike(
         overlap: overlap.min(1.0),
         coverage: shorter.min(1.0),
     }
-}
-
-fn is_one_character(word: &Word) -> bool {
-    word.text.chars().nth(1).is_none() && !word.text.is_ascii()
 }

@@ -22,7 +22,7 @@ pub(super) const OPPOSITES: &[(&str, &str)] = &[
     ("true", "false"), ("yes", "no"), ("open", "closed"), ("opens", "closes"), ("public", "private"), ("internal", "external"),
     ("required", "optional"), ("mandatory", "optional"), ("with", "without"), ("before", "after"), ("above", "below"),
     ("increase", "decrease"), ("increases", "decreases"), ("increased", "decreased"), ("up", "down"), ("more", "less"),
-    ("more", "fewer"), ("most", "least"), ("minimum", "maximum"), ("min", "max"), ("start", "stop"), ("starts", "stops"),
+    ("more", "fewer"), ("most", "least"), ("minimum", "maximum"), ("min", "max"), ("for", "against"), ("favour", "against"), ("favor", "against"), ("start", "stop"), ("starts", "stops"),
     ("started", "stopped"), ("begins", "ends"), ("likes", "dislikes"), ("like", "dislike"), ("loves", "hates"), ("love", "hate"),
     ("likes", "hates"), ("accept", "reject"), ("accepted", "rejected"), ("accepts", "rejects"), ("approved", "rejected"),
     ("pass", "fail"), ("passes", "fails"), ("passed", "failed"), ("succeeds", "fails"), ("succeeded", "failed"),
@@ -138,6 +138,9 @@ pub(super) const UNITS: &[(&str, &str, f64)] = &[
     ("times", "times", 1.0), ("mal", "times", 1.0), ("fois", "times", 1.0), ("veces", "times", 1.0), ("次", "times", 1.0),
     ("回", "times", 1.0),
 ];
+
+/// Before a unit of time: how often.
+pub(super) const PER: &[&str] = &["per", "pro", "par", "por", "each", "every", "a", "an", "je", "jede", "chaque", "cada"];
 
 /// A number after one of these names a thing instead of counting.
 pub(super) const NUMBERED_THINGS: &[&str] = &[

@@ -41,6 +41,13 @@ pub(super) struct Word {
     pub(super) small: bool,
 }
 
+impl Word {
+    /// Whether it is a character of a script without spaces.
+    pub(super) fn is_one_character(&self) -> bool {
+        self.text.chars().nth(1).is_none() && self.text.chars().all(is_unspaced)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     /// As written.
@@ -53,6 +60,12 @@ enum Token {
 }
 
 impl Marks {
+    /// Whether most of it is in scripts without spaces.
+    pub(super) fn is_unspaced(&self) -> bool {
+        let unspaced = self.words.iter().filter(|word| word.is_one_character());
+        unspaced.count() * 2 > self.words.len()
+    }
+
     /// Of a text in NFKC.
     pub(super) fn of(text: &str) -> Self {
         let tokens = tokens(text);
@@ -135,6 +148,15 @@ impl Marks {
         if let Some(day) = of(known::RELATIVE_DAYS, &word) {
             self.dates.push(day.to_owned());
             return 1;
+        }
+        // "per minute", "every hour"
+        if known::PER.contains(&&*word)
+            && let Some(Token::Word(next)) = rest.get(1)
+            && next.len() > 1
+            && let Some((measure @ ("time" | "months"), factor)) = unit_of(&next.to_lowercase())
+        {
+            self.dates.push(format!("per {factor} {measure}"));
+            return 2;
         }
         if word.chars().any(|c| c.is_ascii_digit()) {
             if let Some(version) = word.strip_prefix('v').filter(|rest| is_number(rest)) {

@@ -11,6 +11,7 @@ pub(crate) mod policy;
 use mnemic_embed::Embedder;
 use mnemic_schema::{Filter, IndexState, Scope, Snapshot, Timestamp, Token, query_words};
 
+use crate::filter::Clocks;
 use crate::gate::assessment::{Assessment, GateVerdict};
 use crate::gate::compare::{Comparison, Text};
 use crate::gate::policy::{Gate, GatePolicy, Gated};
@@ -180,10 +181,15 @@ impl Memory {
             if transaction.is_outdated(state, candidate.text.normal(), scope, looked_at)? {
                 return Ok(None);
             }
-            let row = new_row(memory.clone(), None, Timestamp::now());
-            let _ = supersedes;
+            let now = Timestamp::now();
+            let mut memory = memory.clone();
+            let supersedes = supersedes.map(str::to_owned);
+            memory.supersedes.extend(supersedes);
+            let (row, said) = new_row(memory, None, now);
+            let id = transaction.insert(&row, embeddings.get(0))?;
+            said.say(transaction, &Scope::All, &id, now)?;
             Ok(Some(Stored {
-                id: transaction.insert(&row, embeddings.get(0))?,
+                id,
                 created_at: row.created_at,
                 windows,
             }))
@@ -210,8 +216,12 @@ impl Memory {
             };
             let resident = self.resident().follow(snapshot)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
-            let source = Source::new(snapshot, &candidate.filter, resident)?;
-            candidate.considered(snapshot, &source, vector.filter(|_| has_vectors))
+            let mut filter = candidate.filter.clone();
+            if snapshot.has_lifecycle()? {
+                filter.standing = Clocks::default().standing(Timestamp::now());
+            }
+            let source = Source::new(snapshot, &filter, resident)?;
+            candidate.considered(snapshot, &source, &filter, vector.filter(|_| has_vectors))
         })
     }
 }
@@ -250,9 +260,10 @@ impl Candidate {
         &self,
         snapshot: &Snapshot<'_>,
         source: &Source<'_>,
+        filter: &Filter,
         vector: Option<&[f32]>,
     ) -> Result<Considered> {
-        let mut seqs = snapshot.same_text(self.text.normal(), &self.words, &self.filter)?;
+        let mut seqs = snapshot.same_text(self.text.normal(), &self.words, filter)?;
         // The oldest of those that are the same is enough.
         seqs.truncate(1);
         if let Some(vector) = vector {

@@ -6,6 +6,7 @@
 //! names the rows that changed or went, whichever process did it. A snapshot that is older than the index does not use it.
 
 mod codes;
+mod lives;
 mod nibbles;
 mod rows;
 
@@ -17,6 +18,7 @@ use mnemic_schema::{Filter, IndexState, RecordedModel, Scope, Snapshot};
 
 use crate::Result;
 use crate::resident::codes::{Codes, Estimate};
+use crate::resident::lives::Lives;
 use crate::resident::rows::Rows;
 pub(crate) use crate::resident::rows::Selection;
 use crate::trace::event;
@@ -83,9 +85,13 @@ impl Resident {
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> u64 {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
-        loaded
-            .as_ref()
-            .map_or(0, |loaded| bytes(loaded.rows.len(), loaded.codes.dims()))
+        loaded.as_ref().map_or(0, |loaded| {
+            bytes(
+                loaded.rows.len(),
+                loaded.codes.dims(),
+                loaded.rows.has_lives(),
+            )
+        })
     }
 
     /// The index at the state of a snapshot; `None` where it is of no use: at the first recall, over its budget, while
@@ -169,7 +175,7 @@ impl Resident {
     fn affords(&self, snapshot: &Snapshot<'_>, model: Option<&RecordedModel>) -> Result<bool> {
         let dims = model.map_or(0, |model| model.dims);
         let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
-        Ok(bytes(count, dims) <= self.budget)
+        Ok(bytes(count, dims, snapshot.has_lifecycle()?) <= self.budget)
     }
 }
 
@@ -208,6 +214,8 @@ impl Loaded {
                 continue;
             };
             self.rows.set(position, snapshot.index_row(seq)?.as_ref());
+            self.rows
+                .set_life(position, snapshot.index_life(seq)?.as_ref());
             self.codes.set(position, snapshot.vector(seq)?.as_deref());
         }
         self.state = state;
@@ -221,6 +229,11 @@ impl Loaded {
         snapshot.index_rows_after(after, |row| {
             rows.push(&row);
             codes.push_empty();
+        })?;
+        snapshot.index_lives_after(after, |life| {
+            if let Some(position) = rows.position(life.seq) {
+                rows.set_life(position, Some(&life));
+            }
         })?;
         if codes.dims() == 0 {
             return Ok(());
@@ -340,8 +353,9 @@ impl Reach {
     }
 }
 
-/// Bytes of memory for so many memories with vectors of a width.
-fn bytes(count: usize, dims: usize) -> u64 {
-    let each = Rows::BYTES_EACH + Codes::bytes_each(dims);
+/// Bytes of memory for so many memories with vectors of a width, with or without what is said of them.
+fn bytes(count: usize, dims: usize, has_lives: bool) -> u64 {
+    let life = if has_lives { Lives::BYTES_EACH } else { 0 };
+    let each = Rows::BYTES_EACH + Codes::bytes_each(dims) + life;
     u64::try_from(count.saturating_mul(each)).unwrap_or(u64::MAX)
 }
