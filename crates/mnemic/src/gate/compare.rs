@@ -147,7 +147,8 @@ fn verdict(
         };
     }
     let same_words = alike.coverage >= NEAR_COVERAGE && alike.overlap >= NEAR_OVERLAP;
-    if same_words || meaning.is_some_and(|cosine| cosine >= NEAR_MEANING) {
+    let same_meaning = meaning.is_some_and(|cosine| cosine >= NEAR_MEANING);
+    if same_words || (same_meaning && alike.overlap >= 0.5) {
         GateVerdict::Near
     } else {
         GateVerdict::New
@@ -159,7 +160,7 @@ const CONFLICT_OVERLAP: f64 = 0.7;
 const CONFLICT_MEANING: f64 = 0.85;
 const NEAR_COVERAGE: f64 = 0.99;
 const NEAR_OVERLAP: f64 = 0.6;
-const NEAR_MEANING: f64 = 0.85;
+const NEAR_MEANING: f64 = 0.82;
 
 /// The share of two normal forms that is the same, in \[0, 1\].
 ///
@@ -388,13 +389,7 @@ fn same_stem(a: &Word, b: &Word) -> bool {
 }
 
 /// How much of what carries something is in both.
-fn alike(
-    new: &Marks,
-    known: &Marks,
-    new_left: &[Word],
-    known_left: &[Word],
-    stems: usize,
-) -> Alike {
+fn alike(new: &Marks, known: &Marks, new_left: &[Word], known_left: &[Word]) -> Alike {
     let weight = |words: &[Word]| {
         let large = words.iter().filter(|word| !word.small);
         // A character of a script without spaces is about half a word.
