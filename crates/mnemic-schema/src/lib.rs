@@ -7,12 +7,15 @@ mod compact;
 #[cfg(test)]
 mod damage_tests;
 mod error;
+mod events;
 mod export;
 mod extension;
+mod fading;
 mod filter;
 mod follow;
 mod foreign;
 mod frozen;
+mod image;
 mod import;
 mod keep_copy;
 mod lifecycle;
@@ -38,11 +41,14 @@ pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
+pub use events::{Action, Event, EventFilter, Retention};
+pub use fading::LifeRow;
 pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
+pub use image::Image;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use normal::{normal_text, visible_text};

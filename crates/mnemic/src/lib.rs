@@ -7,6 +7,7 @@ mod embedding;
 mod error;
 mod filter;
 mod gate;
+mod history;
 mod lifecycle;
 mod memory;
 mod project;
@@ -26,6 +27,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
 pub use gate::assessment::{Assessment, Difference, GateVerdict};
 pub use gate::policy::{ConflictJudge, Gate, GatePolicy, Gated, JudgeError};
+pub use history::{Events, History, Undone};
+pub use lifecycle::checkup::{Checkup, CheckupReport, Hint};
+pub use lifecycle::maintain::{Maintain, MaintainReport, Maintained};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -35,9 +39,10 @@ pub use mnemic_embed::{
     normalize, sigmoid,
     testing::{check_embedder, check_reranker},
 };
+pub use mnemic_rank::{Judgement, LifePolicy, Reason, TrustFormula, TrustRule, Verdict};
 pub use mnemic_schema::{
-    CheckReport, Durability, Kind, Layer, Left, Lifecycle, RepairReport as FileRepairReport, Scope,
-    Timestamp, TimestampError, Usage,
+    Action, CheckReport, Durability, Event, Kind, Layer, Left, Lifecycle,
+    RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
