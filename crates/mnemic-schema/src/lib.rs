@@ -19,6 +19,7 @@ mod image;
 mod import;
 mod keep_copy;
 mod lifecycle;
+mod merge;
 mod meta;
 mod migrate;
 mod normal;
@@ -50,6 +51,7 @@ pub use foreign::{
 };
 pub use image::Image;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
+pub use merge::{FirstEntity, TakenOver};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use normal::{normal_text, visible_text};
 pub use open::{Durability, OpenOptions, Readers, Store};

@@ -3,6 +3,7 @@
 
 mod builder;
 mod calibrate;
+mod consolidate;
 mod embedding;
 mod error;
 mod filter;
@@ -23,6 +24,8 @@ mod write;
 
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
+pub use consolidate::merge::Merged;
+pub use consolidate::{Consolidate, ConsolidateRule, Consolidation, Group};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
 pub use gate::assessment::{Assessment, Difference, GateVerdict};

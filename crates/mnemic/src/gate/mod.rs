@@ -20,7 +20,7 @@ use crate::recall::leg::{Leg, WordLeg};
 use crate::recall::preset::Formula;
 use crate::recall::source::Source;
 use crate::types::{NewMemory, Stored};
-use crate::write::{Embeddings, check_content, embed_all, new_row, windows};
+use crate::write::{check_content, embed_all, new_row, windows};
 use crate::{Error, ErrorKind, Result};
 
 /// So many of the nearest memories are looked at, by meaning and by words each.
@@ -94,12 +94,21 @@ impl Memory {
     /// assert!(matches!(answer, Gated::Stored { superseded: Some(id), .. } if id == old));
     /// # Ok::<(), mnemic::Error>(())
     /// ```
+    pub fn store_with(&self, memory: impl Into<NewMemory>, gate: &Gate) -> Result<Gated> {
+        self.store_with_within(&Scope::All, memory.into(), gate)
+    }
+
+    /// As [`Memory::store_with`]; memories that the new one names are of a scope, others are not there.
     #[cfg_attr(
         feature = "tracing",
-        tracing::instrument(level = "info", skip_all, err(level = "debug"))
+        tracing::instrument(name = "store_with", level = "info", skip_all, err(level = "debug"))
     )]
-    pub fn store_with(&self, memory: impl Into<NewMemory>, gate: &Gate) -> Result<Gated> {
-        let memory: NewMemory = memory.into();
+    pub(crate) fn store_with_within(
+        &self,
+        scope: &Scope,
+        memory: NewMemory,
+        gate: &Gate,
+    ) -> Result<Gated> {
         check_content(&memory.content)?;
         let candidate = Candidate::of(self, &memory)?;
         self.with_model(|embedder| {
@@ -107,92 +116,53 @@ impl Memory {
             let windows = windows(embedder, &[&memory.content])?;
             let windows = windows.first().copied().unwrap_or_default();
             for _ in 0..ATTEMPTS {
-                let considered =
-                    self.consider(embedder, &candidate, embeddings.get(0).map(|e| e.vector))?;
-                let assessment = gate.judged(&memory.content, considered.assessment.clone())?;
-                let policy = match &assessment.memory {
-                    Some(_) => gate.policy(assessment.verdict),
-                    None => GatePolicy::Keep,
-                };
+                let vector = embeddings.get(0).map(|embedded| embedded.vector);
+                let considered = self.consider(embedder, &candidate, vector)?;
+                let assessment = gate.judged(&memory.content, considered.assessment)?;
                 let met = assessment.memory.as_ref().map(|memory| memory.id.clone());
-                match (policy, met) {
-                    (GatePolicy::Ask, _) => return Ok(Gated::Asked { assessment }),
+                let superseded = match (gate.policy(assessment.verdict), met) {
+                    (GatePolicy::Ask, Some(_)) => return Ok(Gated::Asked { assessment }),
                     (GatePolicy::Skip, Some(id)) => return Ok(Gated::Skipped { id, assessment }),
-                    (GatePolicy::Supersede, superseded @ Some(_)) => {
-                        let looked_at = considered.met.as_slice();
-                        let stored = self.store_unless_outdated(
-                            &memory,
-                            &candidate,
-                            &embeddings,
-                            windows,
-                            considered.state,
-                            looked_at,
-                            superseded.as_deref(),
-                        )?;
-                        if let Some(stored) = stored {
-                            return Ok(Gated::Stored {
-                                stored,
-                                superseded,
-                                assessment,
-                            });
-                        }
+                    (GatePolicy::Supersede, met) => met,
+                    _ => None,
+                };
+                // What is stored beside a memory does not depend on what becomes of it.
+                let rests_on = considered.met.filter(|_| superseded.is_some());
+                let stored = self.write(|transaction| {
+                    let outdated = transaction.is_outdated(
+                        considered.state,
+                        candidate.text.normal(),
+                        &candidate.filter.scope,
+                        rests_on.as_slice(),
+                    )?;
+                    if outdated {
+                        return Ok(None);
                     }
-                    _ => {
-                        let stored = self.store_unless_outdated(
-                            &memory,
-                            &candidate,
-                            &embeddings,
-                            windows,
-                            considered.state,
-                            &[],
-                            None,
-                        )?;
-                        if let Some(stored) = stored {
-                            return Ok(Gated::Stored {
-                                stored,
-                                superseded: None,
-                                assessment,
-                            });
-                        }
-                    }
+                    let now = Timestamp::now();
+                    let mut memory = memory.clone();
+                    memory.supersedes.extend(superseded.clone());
+                    let (row, said) = new_row(memory, None, now);
+                    let id = transaction.insert(&row, embeddings.get(0))?;
+                    said.say(transaction, scope, &id, now)?;
+                    let created_at = row.created_at;
+                    Ok(Some(Stored {
+                        id,
+                        created_at,
+                        windows,
+                    }))
+                })?;
+                if let Some(stored) = stored {
+                    return Ok(Gated::Stored {
+                        stored,
+                        superseded,
+                        assessment,
+                    });
                 }
             }
             Err(Error::new(
                 ErrorKind::Busy,
                 "others kept changing the memories that the text meets: try again",
             ))
-        })
-    }
-
-    /// Stores what was assessed, unless the assessment is out of date: `None` then.
-    #[allow(clippy::too_many_arguments)]
-    fn store_unless_outdated(
-        &self,
-        memory: &NewMemory,
-        candidate: &Candidate,
-        embeddings: &Embeddings,
-        windows: usize,
-        state: IndexState,
-        looked_at: &[i64],
-        supersedes: Option<&str>,
-    ) -> Result<Option<Stored>> {
-        self.write(|transaction| {
-            let scope = &candidate.filter.scope;
-            if transaction.is_outdated(state, candidate.text.normal(), scope, looked_at)? {
-                return Ok(None);
-            }
-            let now = Timestamp::now();
-            let mut memory = memory.clone();
-            let supersedes = supersedes.map(str::to_owned);
-            memory.supersedes.extend(supersedes);
-            let (row, said) = new_row(memory, None, now);
-            let id = transaction.insert(&row, embeddings.get(0))?;
-            said.say(transaction, &Scope::All, &id, now)?;
-            Ok(Some(Stored {
-                id,
-                created_at: row.created_at,
-                windows,
-            }))
         })
     }
 
