@@ -53,7 +53,7 @@ pub use image::Image;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use merge::{FirstEntity, TakenOver};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
-pub use normal::{normal_text, visible_text};
+pub use normal::{normal_text, text_words, visible_text};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;

@@ -1,12 +1,14 @@
 //! When two texts are the same, and which memories have a text already. It changes no text.
 
 use rusqlite::params;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::{Filter, Scope};
 use crate::follow::IndexState;
 use crate::read::Snapshot;
-use crate::text::visible;
+use crate::text::{QueryWord, index_text, visible};
 use crate::words::Token;
 
 /// The form under which two texts are the same: NFKC without characters that only steer the display, lower case, white
@@ -21,7 +23,6 @@ use crate::words::Token;
 /// ```
 #[must_use]
 pub fn normal_text(text: &str) -> String {
-    use unicode_normalization::UnicodeNormalization;
     // Character by character, as the word index does it: a final sigma is one letter everywhere.
     let lower: String = visible_text(text)
         .chars()
@@ -56,13 +57,41 @@ pub fn visible_text(text: &str) -> String {
     visible(text).collect()
 }
 
+/// A text as one word, so that a [`crate::Tokenizer`] gives its tokens as the word index has them, common words too; of a long
+/// one those of its beginning.
+#[must_use]
+pub fn text_words(text: &str) -> QueryWord {
+    let beginning = text
+        .get(..text.floor_char_boundary(BEGINNING))
+        .unwrap_or(text);
+    let mut form = String::with_capacity(beginning.len());
+    for c in index_text(beginning).chars() {
+        // A word of marks alone would be the empty word, which the word index cannot read back.
+        if !is_combining_mark(c)
+            || form.ends_with(|last: char| last.is_alphanumeric() || is_combining_mark(last))
+        {
+            form.push(c);
+        }
+    }
+    if beginning.len() < text.len() {
+        // What was cut through is not there in the whole text.
+        for _ in 0..3 {
+            form.truncate(form.trim_end().rfind(char::is_whitespace).unwrap_or(0));
+        }
+    }
+    QueryWord::whole(form)
+}
+
+/// Enough of a text to tell it from nearly all others, in bytes.
+const BEGINNING: usize = 2_000;
+
 /// With so few memories left that hold all words so far, they are read instead of looking up the next word.
 const FEW: usize = 16;
 
 impl Snapshot<'_> {
     /// The keys of the memories of a scope whose text is the same as `normal`, which is a [`normal_text`], oldest first.
-    /// `words` are the tokens of the words of that text: only memories that hold all of them are read. Without any, all
-    /// memories of the scope are.
+    /// `words` are the tokens of that text ([`text_words`]): only memories that hold all of them are read. Without any,
+    /// all memories of the scope are.
     ///
     /// # Errors
     /// What SQLite reports.

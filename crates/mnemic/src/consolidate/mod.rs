@@ -13,6 +13,7 @@ use mnemic_schema::{
 
 use crate::consolidate::merge::Merged;
 use crate::filter::{Clocks, filter_verbs};
+use crate::gate::all_words;
 use crate::gate::assessment::GateVerdict;
 use crate::gate::compare::Text;
 use crate::memory::{Memory, space_of};
@@ -263,9 +264,12 @@ impl Memory {
                 None
             };
             let text = Text::new(&row.content);
-            let words = self.tokens(&query_words(&row.content))?;
+            let words = all_words(self, &row.content)?;
             let mut others = snapshot.same_text(text.normal(), &words, &of_project)?;
-            others.extend(nearest_to(&source, vector.as_deref(), &words)?);
+            others.extend(match &vector {
+                Some(vector) => nearest(&source, vector)?,
+                None => nearest_by_words(&source, &self.tokens(&query_words(&row.content))?)?,
+            });
             others.sort_unstable();
             others.dedup();
             // Those stored later have looked at this one already.
@@ -291,14 +295,15 @@ impl Memory {
     }
 }
 
-/// The nearest memories to one: by its vector, or where it has none by its words.
-fn nearest_to(source: &Source<'_>, vector: Option<&[f32]>, words: &[Token]) -> Result<Vec<i64>> {
-    if let Some(vector) = vector {
-        let mut near = source.nearest(vector, NEAREST + 1)?;
-        near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
-        near.truncate(NEAREST + 1);
-        return Ok(near.into_iter().map(|(seq, _)| seq).collect());
-    }
+/// The nearest memories to one, and itself.
+fn nearest(source: &Source<'_>, vector: &[f32]) -> Result<Vec<i64>> {
+    let mut near = source.nearest(vector, NEAREST + 1)?;
+    near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
+    near.truncate(NEAREST + 1);
+    Ok(near.into_iter().map(|(seq, _)| seq).collect())
+}
+
+fn nearest_by_words(source: &Source<'_>, words: &[Token]) -> Result<Vec<i64>> {
     let leg = WordLeg::search(source, words, Formula::Convex, 1.0, NEAREST + 1)?;
     Ok(leg.ranked().iter().map(|(seq, _)| *seq).collect())
 }

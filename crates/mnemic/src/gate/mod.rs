@@ -9,7 +9,9 @@ mod marks;
 pub(crate) mod policy;
 
 use mnemic_embed::Embedder;
-use mnemic_schema::{Filter, IndexState, Scope, Snapshot, Timestamp, Token, query_words};
+use mnemic_schema::{
+    Filter, IndexState, Scope, Snapshot, Timestamp, Token, query_words, text_words,
+};
 
 use crate::filter::Clocks;
 use crate::gate::assessment::{Assessment, GateVerdict};
@@ -201,6 +203,8 @@ impl Memory {
 struct Candidate {
     text: Text,
     words: Vec<Token>,
+    /// All its words, the longest first.
+    all_words: Vec<Token>,
     filter: Filter,
 }
 
@@ -222,6 +226,7 @@ impl Candidate {
         Ok(Self {
             text: Text::new(&new.content),
             words: memory.tokens(&query_words(&new.content))?,
+            all_words: all_words(memory, &new.content)?,
             filter: Filter::from(scope),
         })
     }
@@ -233,7 +238,7 @@ impl Candidate {
         filter: &Filter,
         vector: Option<&[f32]>,
     ) -> Result<Considered> {
-        let mut seqs = snapshot.same_text(self.text.normal(), &self.words, filter)?;
+        let mut seqs = snapshot.same_text(self.text.normal(), &self.all_words, filter)?;
         // The oldest of those that are the same is enough.
         seqs.truncate(1);
         if let Some(vector) = vector {
@@ -298,6 +303,13 @@ impl Candidate {
             met,
         })
     }
+}
+
+/// The words of a text as the word index has them, the longest first, as few memories hold those.
+pub(crate) fn all_words(memory: &Memory, text: &str) -> Result<Vec<Token>> {
+    let mut words = memory.tokens(&[text_words(text)])?;
+    words.sort_by_key(|word| std::cmp::Reverse(word.text().len()));
+    Ok(words)
 }
 
 /// How much a memory matters to the verdict: what it is first, then how near.

@@ -271,13 +271,17 @@ fn the_same_text_is_found_among_thousands_that_hardly_differ() {
 #[test]
 fn a_text_without_words_is_compared_too() {
     let memory = Memory::builder().no_embedder().open_in_memory().unwrap();
-    memory.store_all(["\u{1f389}", "?!", "tea"]).unwrap();
+    let known = ["\u{1f389}", "?!", "tea", "v1\u{40000}2", "a\u{e000}b"];
+    memory.store_all(known).unwrap();
     let gate = Gate::new();
     for (text, verdict) in [
         ("\u{1f389}", GateVerdict::Duplicate),
         ("\u{1f389}\u{fe0f} !", GateVerdict::Duplicate),
         ("?!", GateVerdict::Duplicate),
         ("\u{1f38a}", GateVerdict::New),
+        // The word index makes one word of these.
+        ("v1\u{40000}2!", GateVerdict::Duplicate),
+        ("A\u{e000}b", GateVerdict::Duplicate),
     ] {
         assert_eq!(memory.assess(text).unwrap().verdict, verdict, "{text:?}");
     }
