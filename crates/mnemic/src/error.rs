@@ -45,6 +45,8 @@ pub enum ErrorKind {
     /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
     /// or gave a score that is none (not in [0, 1]).
     Embedding,
+    /// The conflict judge of a [`crate::Gate`] failed; nothing was stored.
+    Judging,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,
     /// A percentile was given as a floor, and the file is not calibrated for this model and preset: see

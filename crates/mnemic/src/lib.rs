@@ -3,9 +3,11 @@
 
 mod builder;
 mod calibrate;
+mod consolidate;
 mod embedding;
 mod error;
 mod filter;
+mod gate;
 mod graph;
 mod history;
 mod lifecycle;
@@ -23,8 +25,12 @@ mod write;
 
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
+pub use consolidate::merge::Merged;
+pub use consolidate::{Consolidate, ConsolidateRule, Consolidation, Group};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
+pub use gate::assessment::{Assessment, Difference, GateVerdict};
+pub use gate::policy::{ConflictJudge, Gate, GatePolicy, Gated, JudgeError};
 pub use graph::causes::{Trace, Traced};
 pub use graph::list::{Hub, Relations};
 pub use graph::relation::{Link, NewRelation, Related, Relation, RelationKind};

@@ -2,6 +2,10 @@
 
 use mnemic_schema::{Event, Scope, Timestamp};
 
+use crate::consolidate::merge::Merged;
+use crate::consolidate::{Consolidate, Consolidation};
+use crate::gate::assessment::Assessment;
+use crate::gate::policy::{Gate, Gated};
 use crate::history::{Events, Undone};
 use crate::memory::Memory;
 use crate::recall::explain::Explanation;
@@ -78,6 +82,46 @@ impl ProjectMemory {
             .map(|memory| self.of_project(memory.into()))
             .collect::<Result<_>>()?;
         self.memory.store_all_within(&self.scope(), memories)
+    }
+
+    /// As [`Memory::assess`], among the memories of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::assess`].
+    pub fn assess(&self, memory: impl Into<NewMemory>) -> Result<Assessment> {
+        self.memory.assess(self.of_project(memory.into())?)
+    }
+
+    /// As [`Memory::store_with`], into this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::store_with`].
+    pub fn store_with(&self, memory: impl Into<NewMemory>, gate: &Gate) -> Result<Gated> {
+        let memory = self.of_project(memory.into())?;
+        self.memory.store_with_within(&self.scope(), memory, gate)
+    }
+
+    /// As [`Memory::consolidate`], of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`] and [`Memory::consolidate`].
+    pub fn consolidate(&self, mut what: Consolidate) -> Result<Consolidation> {
+        what.filter.scope = self.narrowed(&what.filter.scope)?;
+        self.memory.consolidate(what)
+    }
+
+    /// As [`Memory::merge`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::merge`].
+    pub fn merge<I>(&self, ids: I, into: impl Into<NewMemory>) -> Result<Merged>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let ids = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
+        let into = self.of_project(into.into())?;
+        self.memory.merge_within(&self.scope(), ids, into)
     }
 
     /// As [`Memory::get`]; `None` for a memory of another project.

@@ -342,7 +342,7 @@ impl Memory {
 }
 
 /// In how many windows the model embeds each text; nothing without a model.
-fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
+pub(crate) fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
     let Some(embedder) = embedder else {
         return Ok(Vec::new());
     };
@@ -351,7 +351,7 @@ fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>
 }
 
 /// The vectors of texts to store; a text without one is an error.
-fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
+pub(crate) fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
     let Some(embedder) = embedder else {
         return Ok(Embeddings::default());
     };
@@ -399,7 +399,7 @@ fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<Memory
 
 /// What is said of a new memory beside its row.
 #[derive(Debug, Default)]
-struct Sayings {
+pub(crate) struct Sayings {
     /// What it inherits.
     lifecycle: Lifecycle,
     said: Said,
@@ -408,7 +408,7 @@ struct Sayings {
 
 impl Sayings {
     /// Says it of the memory that was just stored.
-    fn say(
+    pub(crate) fn say(
         &self,
         transaction: &mut WriteTransaction<'_>,
         scope: &Scope,
@@ -428,7 +428,7 @@ impl Sayings {
 }
 
 /// The row of a new memory, and what is said of it; what it does not say itself it has from an old one.
-fn new_row(
+pub(crate) fn new_row(
     memory: NewMemory,
     inherit_from: Option<StoredMemory>,
     now: Timestamp,
@@ -452,7 +452,7 @@ fn new_row(
     (row, sayings)
 }
 
-fn check_content(content: &str) -> Result<()> {
+pub(crate) fn check_content(content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(Error::invalid(
             "a memory needs a text, this one is empty or white space",

@@ -5,11 +5,11 @@ pub(crate) mod budget;
 pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod hit;
-mod leg;
+pub(crate) mod leg;
 pub(crate) mod preset;
 pub(crate) mod request;
 mod rerank;
-mod source;
+pub(crate) mod source;
 mod watch;
 
 use std::collections::HashMap;

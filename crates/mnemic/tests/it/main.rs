@@ -10,6 +10,7 @@
 mod budget;
 mod calibrate;
 mod concurrency;
+mod consolidate;
 mod erase;
 mod errors;
 mod expand;
@@ -17,6 +18,7 @@ mod explain;
 mod explain_property;
 mod field_reports;
 mod foreign;
+mod gate;
 mod graph;
 mod history;
 mod index;
