@@ -294,6 +294,23 @@ impl Snapshot<'_> {
         Ok(found)
     }
 
+    /// How many chunks of the document with a key lack a vector, though there may be something to embed in them.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn missing_of(&self, seq: i64) -> Result<u64, SchemaError> {
+        let passages = crate::Indexed::Passages;
+        let sql = passages.filled(&format!(
+            "SELECT count(*) FROM {{base}} WHERE seq = ?1 AND {}",
+            self.lacking(passages)?
+        ));
+        self.connection()
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row([seq], |row| row.get::<_, i64>(0)))
+            .map(i64::unsigned_abs)
+            .doing("counting what lacks a vector")
+    }
+
     /// The title of the document with a key.
     ///
     /// # Errors

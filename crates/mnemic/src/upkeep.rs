@@ -59,6 +59,7 @@ impl Memory {
     )]
     pub fn repair(&self) -> Result<RepairReport> {
         let file = self.with_writer("repairing", |store| Ok(store.repair(Timestamp::now())?))?;
+        let documents_cut = self.cut_stale_documents()?;
         let vectors_added = match self.embedder() {
             Some(_) => self.backfill(|_| ControlFlow::Continue(()))?.embedded,
             None => 0,
@@ -66,6 +67,7 @@ impl Memory {
         Ok(RepairReport {
             file,
             vectors_added,
+            documents_cut,
             remaining: self.check()?,
         })
     }

@@ -172,7 +172,7 @@ impl Resident {
             return Ok(false);
         }
         let whole = Loaded::whole(self.indexed, snapshot, state, model)?;
-        event!(rows = whole.rows.len(), of = ?self.indexed, "index loaded");
+        event!(memories = whole.rows.len(), "index loaded");
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Some(whole);
         Ok(true)
     }
