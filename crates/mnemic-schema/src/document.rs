@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use crate::error::{Doing, SchemaError};
 use crate::filter::Filter;
 use crate::read::Snapshot;
-use crate::row::{MEMORY_COLUMNS, MemoryRow, text};
+use crate::row::{MemoryRow, select_memories_with, text};
 use crate::timestamp::Timestamp;
 
 /// What a document is beside its memory and its source.
@@ -85,16 +85,22 @@ pub fn card(title: &str, description: Option<&str>, source: &str, preview: u32) 
     parts.collect::<Vec<_>>().join("\n")
 }
 
-const DOCUMENT_COLUMNS: &str =
-    "d.title, d.description, d.link, d.metadata, d.event_date, d.origin, d.origin_hash,
-     d.chunking, d.preview, d.chunked, (SELECT count(*) FROM chunks c WHERE c.seq = d.seq)";
+/// Begins a statement that reads [`DocumentRow`]s: the memories `m` with the documents `d`.
+fn select_documents() -> String {
+    let select = select_memories_with(
+        ", d.title AS document_title, d.description, d.link, d.metadata, d.event_date, d.origin, d.origin_hash,
+         d.chunking, d.preview, d.chunked, (SELECT count(*) FROM chunks c WHERE c.seq = d.seq)",
+    );
+    format!("{select} JOIN documents d ON d.seq = m.seq")
+}
 
 /// The columns of [`ChunkRow`], in its order.
 pub(crate) const CHUNK_COLUMNS: &str = "c.chunk, c.seq, c.place, c.start_byte, c.end_byte, c.start_char, c.end_char, c.metadata, c.text";
 
 impl DocumentRow {
-    /// Reads [`MEMORY_COLUMNS`] and [`DOCUMENT_COLUMNS`] after so many others.
-    fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Result<Self, SchemaError>> {
+    /// Reads a row of [`select_documents`].
+    fn read(row: &Row<'_>) -> rusqlite::Result<Result<Self, SchemaError>> {
+        let at = row.as_ref().column_index("document_title")?;
         let memory = match MemoryRow::read(row)? {
             Ok(memory) => memory,
             Err(error) => return Ok(Err(error)),
@@ -153,10 +159,8 @@ impl Snapshot<'_> {
     /// [`SchemaError::BadRow`] where the row is damaged, and what SQLite reports.
     pub fn document(&self, id: &str) -> Result<Option<DocumentRow>, SchemaError> {
         self.connection()
-            .prepare_cached(&format!(
-                "SELECT {MEMORY_COLUMNS}, {DOCUMENT_COLUMNS} FROM memories m JOIN documents d ON d.seq = m.seq WHERE m.id = ?1"
-            ))
-            .and_then(|mut statement| statement.query_row([id], read_document).optional())
+            .prepare_cached(&format!("{} WHERE m.id = ?1", select_documents()))
+            .and_then(|mut statement| statement.query_row([id], DocumentRow::read).optional())
             .doing("reading a document")?
             .transpose()
     }
@@ -169,12 +173,12 @@ impl Snapshot<'_> {
         let doing = "listing documents";
         let (conditions, values) = filter.clause();
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS}, {DOCUMENT_COLUMNS} FROM memories m JOIN documents d ON d.seq = m.seq
-             WHERE TRUE{conditions} ORDER BY m.created_at DESC, m.seq DESC"
+            "{} WHERE TRUE{conditions} ORDER BY m.created_at DESC, m.seq DESC",
+            select_documents()
         );
         let mut statement = self.connection().prepare(&sql).doing(doing)?;
         let rows = statement
-            .query_map(params_from_iter(values), read_document)
+            .query_map(params_from_iter(values), DocumentRow::read)
             .doing(doing)?;
         rows.map(|row| row.doing(doing)?).collect()
     }
@@ -369,10 +373,6 @@ impl Snapshot<'_> {
             .and_then(|mut statement| statement.query_row([seq], |row| row.get(0)))
             .doing("looking for a document")
     }
-}
-
-fn read_document(row: &Row<'_>) -> rusqlite::Result<Result<DocumentRow, SchemaError>> {
-    DocumentRow::read(row, MEMORY_COLUMNS.split(',').count())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use rusqlite::params;
 
 use crate::document::{DocumentParts, card};
 use crate::error::{Doing, SchemaError};
+use crate::events::Action;
 use crate::indexed::Indexed;
 use crate::read::Snapshot;
 use crate::row::{Embedded, NewRow, RecordedModel};
@@ -188,6 +189,7 @@ impl WriteTransaction<'_> {
             ],
         )?;
         let written = self.write_chunks(seq, &id, source, chunks, vectors)?;
+        self.note_stored(&id, row.project.as_deref())?;
         Ok((id, written))
     }
 
@@ -214,6 +216,7 @@ impl WriteTransaction<'_> {
             return Err(SchemaError::NotADocument { id: id.to_owned() });
         }
         self.admit_document(embedded, vectors)?;
+        self.note_change(id, &Action::Updated, None)?;
         let card = card(
             &parts.title,
             parts.description.as_deref(),

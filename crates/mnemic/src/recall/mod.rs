@@ -106,11 +106,13 @@ impl Memory {
             let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
             let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
-            let source = Source::new(snapshot, &recall.filter, resident)?;
+            let filter = recall.filter_now(snapshot, now)?;
+            let source = Source::new(snapshot, &filter, resident)?;
             let scene = Scene {
                 snapshot,
                 source: &source,
                 recall,
+                filter: &filter,
                 words: &words,
                 vector: vector.as_deref().filter(|_| has_vectors),
                 has_vectors,
@@ -145,7 +147,7 @@ impl Memory {
             watch.above_floors(&recall.floors, &scored);
             watch.ordered(&scored);
             scored.truncate(recall.limit.saturating_add(depth));
-            hits(snapshot, &recall.filter, scored)
+            hits(snapshot, &filter, scored)
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
         let hits = self.rerank(recall, best, depth, watch)?;

@@ -1,9 +1,11 @@
 //! What is asked: the question, whose memories, how many, how scored.
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, Scope, Timestamp};
+use mnemic_schema::{Filter, Scope, Snapshot, Timestamp};
 
-use crate::filter::filter_verbs;
+use crate::Result;
+
+use crate::filter::{Clocks, clock_verbs, filter_verbs};
 use crate::recall::budget::{Budget, TokenCounter};
 use crate::recall::preset::Preset;
 
@@ -34,12 +36,14 @@ pub struct Recall {
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
+    pub(crate) clocks: Clocks,
 }
 
 /// How many hits a question gets that does not say.
 const DEFAULT_LIMIT: usize = 10;
 
 filter_verbs!(Recall);
+clock_verbs!(Recall);
 
 impl Recall {
     /// A question in natural language, or any words. All of it is taken literally: no character is an operator.
@@ -57,6 +61,7 @@ impl Recall {
             preset: Preset::default(),
             now: None,
             rerank: None,
+            clocks: Clocks::default(),
         }
     }
 
@@ -162,10 +167,28 @@ impl Recall {
         self
     }
 
-    /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.
+    /// The instant from which ages are counted, and at which memories must be valid unless [`Recall::valid_at`] says
+    /// otherwise. Default: the present. Give one for answers that can be repeated.
     pub fn now(mut self, now: Timestamp) -> Self {
         self.now = Some(now);
         self
+    }
+}
+
+impl Recall {
+    /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them
+    /// stand alike, and nothing is asked of each.
+    pub(crate) fn filter_now(&self, snapshot: &Snapshot<'_>, now: Timestamp) -> Result<Filter> {
+        let standing = self.clocks.standing(now);
+        let standing = if snapshot.has_lifecycle()? {
+            standing
+        } else {
+            standing.of_nothing_said()
+        };
+        Ok(Filter {
+            standing,
+            ..self.filter.clone()
+        })
     }
 }
 
