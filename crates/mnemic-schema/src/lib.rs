@@ -6,6 +6,11 @@ mod check;
 mod compact;
 #[cfg(test)]
 mod damage_tests;
+mod document;
+mod document_check;
+#[cfg(test)]
+mod document_damage_tests;
+mod document_write;
 mod error;
 mod events;
 mod export;
@@ -18,6 +23,7 @@ mod frozen;
 mod graph;
 mod image;
 mod import;
+mod indexed;
 mod keep_copy;
 mod lifecycle;
 mod merge;
@@ -42,6 +48,9 @@ mod write;
 pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
+pub use document::{ChunkRow, DocumentParts, DocumentRow, card};
+pub use document_check::DocumentFaults;
+pub use document_write::{ChunkVector, ChunkVectors, ChunksWritten, NewChunk};
 pub use error::SchemaError;
 pub use events::{Action, Event, EventFilter, Retention};
 pub use fading::LifeRow;
@@ -55,6 +64,7 @@ pub use graph::{
     StepRow,
 };
 pub use image::Image;
+pub use indexed::Indexed;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use merge::{FirstEntity, TakenOver};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};

@@ -4,6 +4,7 @@
 mod builder;
 mod calibrate;
 mod consolidate;
+mod document;
 mod embedding;
 mod error;
 mod filter;
@@ -27,6 +28,8 @@ pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
 pub use consolidate::merge::Merged;
 pub use consolidate::{Consolidate, ConsolidateRule, Consolidation, Group};
+pub use document::read::Documents;
+pub use document::types::{Document, DocumentUpdate, NewDocument, Passage, StoredDocument};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Include;
 pub use gate::assessment::{Assessment, Difference, GateVerdict};
@@ -42,6 +45,7 @@ pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
 pub use mnemic_candle as candle;
+pub use mnemic_chunk::{Chunk, ChunkMetadata, Chunking, Language};
 pub use mnemic_embed::{
     EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, Reranker, RerankingModel,
     normalize, sigmoid,
@@ -49,8 +53,8 @@ pub use mnemic_embed::{
 };
 pub use mnemic_rank::{Judgement, LifePolicy, Reason, TrustFormula, TrustRule, Verdict};
 pub use mnemic_schema::{
-    Action, CheckReport, Direction, Durability, Event, Kind, Layer, Left, Lifecycle,
-    RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
+    Action, CheckReport, Direction, DocumentFaults, Durability, Event, Kind, Layer, Left,
+    Lifecycle, RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]

@@ -336,7 +336,7 @@ impl ProjectMemory {
         }
     }
 
-    fn outside(&self, project: Option<&str>) -> Error {
+    pub(crate) fn outside(&self, project: Option<&str>) -> Error {
         let named = match project {
             Some(project) => format!("the project {project:?}"),
             None => "no project".to_owned(),

@@ -7,6 +7,7 @@
     clippy::print_stdout
 )]
 
+mod documents;
 mod graph;
 mod migration;
 mod open;

@@ -11,6 +11,7 @@ mod budget;
 mod calibrate;
 mod concurrency;
 mod consolidate;
+mod documents;
 mod erase;
 mod errors;
 mod expand;
