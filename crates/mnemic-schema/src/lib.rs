@@ -6,6 +6,11 @@ mod check;
 mod compact;
 #[cfg(test)]
 mod damage_tests;
+mod document;
+mod document_check;
+#[cfg(test)]
+mod document_damage_tests;
+mod document_write;
 mod error;
 mod export;
 mod extension;
@@ -14,6 +19,7 @@ mod follow;
 mod foreign;
 mod frozen;
 mod import;
+mod indexed;
 mod keep_copy;
 mod meta;
 mod migrate;
@@ -35,12 +41,16 @@ mod write;
 pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
+pub use document::{ChunkRow, DocumentParts, DocumentRow, card};
+pub use document_check::DocumentFaults;
+pub use document_write::{ChunkVector, ChunkVectors, ChunksWritten, NewChunk};
 pub use error::SchemaError;
 pub use filter::{Filter, Scope};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
+pub use indexed::Indexed;
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};

@@ -106,7 +106,11 @@ impl Error {
 
 fn kind_of(error: &SchemaError) -> ErrorKind {
     match error {
-        SchemaError::BadPath { .. } | SchemaError::BadId { .. } => ErrorKind::InvalidInput,
+        SchemaError::BadPath { .. }
+        | SchemaError::BadId { .. }
+        | SchemaError::IsDocument { .. }
+        | SchemaError::NotADocument { .. }
+        | SchemaError::BadChunks { .. } => ErrorKind::InvalidInput,
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,
         SchemaError::ReadOnly { .. } | SchemaError::UnmergedLog { .. } => ErrorKind::ReadOnly,

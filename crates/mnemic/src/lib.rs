@@ -3,6 +3,7 @@
 
 mod builder;
 mod calibrate;
+mod document;
 mod embedding;
 mod error;
 mod filter;
@@ -20,19 +21,22 @@ mod write;
 
 pub use builder::MemoryBuilder;
 pub use calibrate::{Calibrate, Calibration, Stale};
+pub use document::read::Documents;
+pub use document::types::{Document, DocumentUpdate, NewDocument, Passage, StoredDocument};
 pub use error::{Error, ErrorKind, Result};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
 pub use mnemic_candle as candle;
+pub use mnemic_chunk::{Chunk, ChunkMetadata, Chunking, Language};
 pub use mnemic_embed::{
     EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, Reranker, RerankingModel,
     normalize, sigmoid,
     testing::{check_embedder, check_reranker},
 };
 pub use mnemic_schema::{
-    CheckReport, Durability, Left, RepairReport as FileRepairReport, Scope, Timestamp,
-    TimestampError,
+    CheckReport, DocumentFaults, Durability, Left, RepairReport as FileRepairReport, Scope,
+    Timestamp, TimestampError,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]

@@ -182,12 +182,16 @@ impl ProjectMemory {
         self.memory.prune(prune)
     }
 
-    fn scope(&self) -> Scope {
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
         Scope::Project(self.project.clone())
     }
 
     /// The part of a scope that is in this project; naming another one is an error, as it would find nothing.
-    fn narrowed(&self, scope: &Scope) -> Result<Scope> {
+    pub(crate) fn narrowed(&self, scope: &Scope) -> Result<Scope> {
         match scope {
             Scope::Project(other) | Scope::ProjectAndGlobal(other) if *other != self.project => {
                 Err(self.outside(Some(other)))
@@ -205,7 +209,7 @@ impl ProjectMemory {
         }
     }
 
-    fn outside(&self, project: Option<&str>) -> Error {
+    pub(crate) fn outside(&self, project: Option<&str>) -> Error {
         let named = match project {
             Some(project) => format!("the project {project:?}"),
             None => "no project".to_owned(),

@@ -7,6 +7,7 @@
     clippy::print_stdout
 )]
 
+mod documents;
 mod migration;
 mod open;
 mod search;

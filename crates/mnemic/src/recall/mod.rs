@@ -104,7 +104,7 @@ impl Memory {
                 self.resident().clear();
             }
             let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
-            let resident = self.resident().follow(snapshot)?;
+            let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let source = Source::new(snapshot, &recall.filter, resident)?;
             let scene = Scene {

@@ -10,6 +10,7 @@
 mod budget;
 mod calibrate;
 mod concurrency;
+mod documents;
 mod erase;
 mod errors;
 mod explain;
