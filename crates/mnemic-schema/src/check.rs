@@ -1,6 +1,8 @@
 //! The integrity check: every invariant of the file, counted by joins. It never mends anything.
 
+use crate::document_check::{self, DocumentFaults};
 use crate::error::{Doing, SchemaError};
+use crate::indexed::Indexed;
 use crate::open::Store;
 use crate::read::Snapshot;
 use crate::search::floats;
@@ -51,6 +53,10 @@ pub struct CheckReport {
     pub stale_entities: Vec<String>,
     /// Ids of memories with a time that is none.
     pub bad_times: Vec<String>,
+    /// What is wrong with documents and their passages.
+    pub documents: DocumentFaults,
+    /// Ids of memories of whose lifecycle a time is none.
+    pub bad_lifecycles: Vec<String>,
     /// What SQLite's own integrity check reports.
     pub sqlite: Vec<String>,
 }
@@ -79,6 +85,8 @@ impl CheckReport {
             stale_tags,
             stale_entities,
             bad_times,
+            documents,
+            bad_lifecycles,
             sqlite,
         } = self;
         structure.is_empty()
@@ -97,6 +105,8 @@ impl CheckReport {
             && stale_tags.is_empty()
             && stale_entities.is_empty()
             && bad_times.is_empty()
+            && documents.is_ok()
+            && bad_lifecycles.is_empty()
             && sqlite.is_empty()
     }
 }
@@ -120,11 +130,13 @@ impl CheckReport {
             ("stale tags", self.stale_tags.len()),
             ("stale entities", self.stale_entities.len()),
             ("bad times", self.bad_times.len()),
+            ("bad lifecycles", self.bad_lifecycles.len()),
         ];
         let counts = lists.iter().filter(|(_, count)| *count > 0);
         let mut parts: Vec<String> = counts
             .map(|(what, count)| format!("{count} {what}"))
             .collect();
+        parts.extend(self.documents.summary());
         parts.extend(self.structure.iter().chain(&self.sqlite).take(3).cloned());
         parts.extend(self.vector_index.iter().chain(&self.word_index).cloned());
         if self.model_missing {
@@ -146,18 +158,24 @@ impl Store {
             .structure
             .iter()
             .any(|fault| fault.starts_with("table") || fault.starts_with("view"));
-        if self.is_writable() && whole && report.word_index.is_none() {
-            report.word_index = self.compare_word_index()?;
+        if self.is_writable() && whole {
+            if report.word_index.is_none() {
+                report.word_index = self.compare_word_index(Indexed::Memories)?;
+            }
+            if report.documents.word_index.is_none() {
+                report.documents.word_index = self.compare_word_index(Indexed::Passages)?;
+            }
         }
         Ok(report)
     }
 
     /// FTS5's own comparison of the index with what it indexes, which is spelled as an insert.
-    fn compare_word_index(&mut self) -> Result<Option<String>, SchemaError> {
+    fn compare_word_index(&mut self, indexed: Indexed) -> Result<Option<String>, SchemaError> {
         let answer = self.rehearse(|transaction| {
             transaction.execute(
-                "comparing the word index with the memories",
-                "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
+                "comparing the word index with the texts",
+                &indexed
+                    .filled("INSERT INTO {words} ({words}, rank) VALUES ('integrity-check', 1)"),
                 [],
             )
         });
@@ -204,6 +222,8 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
              WHERE m.seq IS NULL OR e.entity IS NOT mnemic_fold(e.name) ORDER BY e.seq",
         )?,
         bad_staged: check_staged(snapshot)?,
+        documents: document_check::check(snapshot)?,
+        bad_lifecycles: check_lifecycles(snapshot)?,
         ..CheckReport::default()
     };
     check_rows(snapshot, &mut report)?;
@@ -238,7 +258,7 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
     Ok(report)
 }
 
-fn list<T: rusqlite::types::FromSql>(
+pub(crate) fn list<T: rusqlite::types::FromSql>(
     snapshot: &Snapshot<'_>,
     sql: &str,
 ) -> Result<Vec<T>, SchemaError> {
@@ -271,11 +291,6 @@ fn check_rows(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), S
         };
         let lossy =
             |bytes: &Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-        // A time that reads as one, but is spelled another way, would sort at another place.
-        let is_time = |text: &str| {
-            text.parse::<crate::Timestamp>()
-                .is_ok_and(|time| time.to_string() == text)
-        };
         let id = lossy(id);
         if texts
             .iter()
@@ -294,6 +309,41 @@ fn check_rows(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), S
     Ok(())
 }
 
+/// The times that a lifecycle holds.
+pub(crate) const LIFECYCLE_TIMES: [&str; 4] =
+    ["valid_from", "valid_until", "superseded_at", "forgotten_at"];
+
+/// Ids of memories with a time in their lifecycle that is none, or is spelled so that it sorts at another place.
+fn check_lifecycles(snapshot: &Snapshot<'_>) -> Result<Vec<String>, SchemaError> {
+    let doing = "checking the lifecycles";
+    let mut statement = snapshot
+        .connection()
+        .prepare(
+            "SELECT m.id, l.valid_from, l.valid_until, l.superseded_at, l.forgotten_at
+             FROM lifecycle l JOIN memories m ON m.seq = l.seq
+             WHERE coalesce(l.valid_from, l.valid_until, l.superseded_at, l.forgotten_at) IS NOT NULL ORDER BY l.seq",
+        )
+        .doing(doing)?;
+    let mut rows = statement.query([]).doing(doing)?;
+    let mut bad = Vec::new();
+    while let Some(row) = rows.next().doing(doing)? {
+        for column in 1..=LIFECYCLE_TIMES.len() {
+            let time = crate::row::text(row, column).doing(doing)?;
+            if time.is_some_and(|time| !is_time(&time)) {
+                bad.push(crate::row::text(row, 0).doing(doing)?.unwrap_or_default());
+                break;
+            }
+        }
+    }
+    Ok(bad)
+}
+
+/// Whether a text is a time, spelled as all are: one that is spelled another way would sort at another place.
+pub(crate) fn is_time(text: &str) -> bool {
+    text.parse::<crate::Timestamp>()
+        .is_ok_and(|time| time.to_string() == text)
+}
+
 fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), SchemaError> {
     let doing = "checking the vectors";
     let model = snapshot.recorded_model()?;
@@ -305,7 +355,7 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
         return Ok(());
     }
     report.vectors = snapshot.vector_count()?;
-    report.model_missing = model.is_none() && report.vectors > 0;
+    report.model_missing = model.is_none() && snapshot.has_any_vector()?;
     report.missing_vectors = list(
         snapshot,
         "SELECT id FROM memories WHERE seq NOT IN (SELECT seq FROM memory_vec) ORDER BY seq",
@@ -334,7 +384,7 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
 }
 
 /// Whether a stored vector has the width, and a direction.
-fn is_sound(blob: &[u8], dims: Option<usize>) -> bool {
+pub(crate) fn is_sound(blob: &[u8], dims: Option<usize>) -> bool {
     let vector: Vec<f32> = floats(blob).collect();
     defect(&vector).is_none()
         && vector.len() * 4 == blob.len()

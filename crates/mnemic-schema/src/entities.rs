@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::{Filter, Scope};
+use crate::indexed::Indexed;
 use crate::read::Snapshot;
 use crate::tags;
 use crate::text::fold;
@@ -63,6 +64,34 @@ impl Snapshot<'_> {
         };
         let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
         let mut rows = statement.query(params_from_iter(values)).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            visit(row.get(0).doing(doing)?);
+        }
+        Ok(())
+    }
+
+    /// As [`Snapshot::with_entity`] without a filter, of what the memories have in an index: their own keys, or those of their
+    /// passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn with_entity_in(
+        &self,
+        indexed: Indexed,
+        entity: &str,
+        mut visit: impl FnMut(i64),
+    ) -> Result<(), SchemaError> {
+        if indexed == Indexed::Memories {
+            return self.with_entity(entity, &Filter::default(), visit);
+        }
+        let doing = "reading which passages have an entity";
+        let mut statement = self
+            .connection()
+            .prepare_cached(
+                "SELECT c.chunk FROM memory_entities e JOIN chunks c ON c.seq = e.seq WHERE e.entity = ?1 ORDER BY c.chunk",
+            )
+            .doing(doing)?;
+        let mut rows = statement.query([fold(entity)]).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
             visit(row.get(0).doing(doing)?);
         }

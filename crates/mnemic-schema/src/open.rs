@@ -11,9 +11,9 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::{Doing, SchemaError};
 use crate::extension;
 use crate::frozen::{FileIdentity, Frozen};
+use crate::indexed::prepare_terms;
 use crate::migrate::{self, FileState, SCHEMA_VERSION};
 use crate::read::Snapshot;
-use crate::words;
 use crate::write::WriteTransaction;
 
 /// What a commit survives.
@@ -67,6 +67,8 @@ pub struct Store {
     identity: Option<FileIdentity>,
     /// How often the connection was opened anew, to a file that may be another one.
     reopened: u64,
+    /// Who writes by it.
+    actor: Option<String>,
 }
 
 impl Store {
@@ -103,7 +105,7 @@ impl Store {
         }
         write_ahead_log(&connection, options.busy_timeout)?;
         migrate::migrate(&mut connection, &path)?;
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -112,6 +114,7 @@ impl Store {
             frozen: None,
             identity,
             reopened: 0,
+            actor: None,
         })
     }
 
@@ -124,7 +127,7 @@ impl Store {
             Connection::open_in_memory().doing("opening a memory without a file")?;
         set_up(&connection, options)?;
         migrate::migrate(&mut connection, Path::new(":memory:"))?;
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Self {
             connection,
             path: None,
@@ -133,6 +136,7 @@ impl Store {
             frozen: None,
             identity: None,
             reopened: 0,
+            actor: None,
         })
     }
 
@@ -164,7 +168,7 @@ impl Store {
                 });
             }
         }
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -173,6 +177,7 @@ impl Store {
             frozen,
             identity,
             reopened: 0,
+            actor: None,
         })
     }
 
@@ -191,6 +196,13 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// Who writes by it from now on, for the history.
+    pub fn set_actor(&mut self, actor: Option<&str>) {
+        if self.actor.as_deref() != actor {
+            self.actor = actor.map(ToOwned::to_owned);
+        }
     }
 
     /// Whether this connection may write.
@@ -257,7 +269,7 @@ impl Store {
             self.identity = FileIdentity::of(path);
             self.reopened += 1;
             let (connection, frozen) = connect_read_only(path, self.options)?;
-            words::prepare(&connection)?;
+            prepare_terms(&connection)?;
             self.connection = connection;
             self.frozen = frozen;
         }
@@ -303,7 +315,9 @@ impl Store {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("beginning to write")?;
-        Ok(WriteTransaction::new(transaction, file))
+        let mut transaction = WriteTransaction::new(transaction, file);
+        transaction.set_actor(self.actor.as_deref());
+        Ok(transaction)
     }
 
     /// Cuts back a large write-ahead log, unless a reader is in the way: then the next commit tries again.
@@ -360,7 +374,7 @@ impl Readers {
             });
         }
         let connection = connect(&self.path, flags, self.options)?;
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Store {
             connection,
             path: Some(self.path.clone()),
@@ -369,6 +383,7 @@ impl Readers {
             frozen: None,
             identity,
             reopened: 0,
+            actor: None,
         })
     }
 }

@@ -3,7 +3,9 @@
 
 use rusqlite::params;
 
+use crate::check::{LIFECYCLE_TIMES, is_time};
 use crate::error::{Doing, SchemaError};
+use crate::indexed::Indexed;
 use crate::open::Store;
 use crate::tags;
 use crate::{open, structure};
@@ -14,7 +16,8 @@ use crate::{open, structure};
 pub struct RepairReport {
     /// What of the schema was made anew.
     pub restored: Vec<String>,
-    /// Whether the vectors could not be read and the vector table was made anew, empty: each memory is to be embedded.
+    /// Whether the vectors could not be read and the vector table was made anew, empty: each memory, or each passage, is to
+    /// be embedded.
     pub vector_index_rebuilt: bool,
     /// Memories with a text that was not UTF-8: what could not be read became replacement characters.
     pub texts_mended: u64,
@@ -28,9 +31,15 @@ pub struct RepairReport {
     pub tags_mended: u64,
     /// Memories whose time was none: it became the earlier sound one of the two, or the time of the repair.
     pub times_mended: u64,
-    /// Memories whose entities were not what the entity filter looks at, and keys of entities without a memory.
+    /// Memories of whose lifecycle a time was none: it is not said any more.
+    pub lifecycles_mended: u64,
+    /// Rows of lifecycles, relations, entities and uses removed because their memory is gone.
+    pub orphan_rows_removed: u64,
+    /// Chunks removed because they were without a document.
+    pub orphan_chunks_removed: u64,
+    /// Memories whose entities were not what the entity filter looks at.
     pub entities_mended: u64,
-    /// Whether the word index was built anew.
+    /// Whether a word index was built anew.
     pub word_index_rebuilt: bool,
     /// Whether the tag index was built anew.
     pub tag_index_rebuilt: bool,
@@ -63,7 +72,7 @@ impl Store {
             if found.vector_index.is_some()
                 && let Some(model) = transaction.recorded_model()?
             {
-                structure::renew_vector_table(transaction, model.dims)?;
+                structure::renew_vector_table(transaction, Indexed::Memories, model.dims)?;
                 report.vector_index_rebuilt = true;
             }
             for id in &found.bad_texts {
@@ -96,6 +105,7 @@ impl Store {
                 )?;
                 report.word_index_rebuilt = true;
             }
+            transaction.repair_documents(&found.documents, &mut report)?;
             for id in &found.bad_tags {
                 let text: Option<String> = transaction
                     .connection()
@@ -115,6 +125,11 @@ impl Store {
                 mend_times(transaction, id, now)?;
                 report.times_mended += 1;
             }
+            for id in &found.bad_lifecycles {
+                mend_lifecycle(transaction, id)?;
+                report.lifecycles_mended += 1;
+            }
+            report.orphan_rows_removed = remove_orphans(transaction)?;
             if !found.stale_tags.is_empty() {
                 transaction.execute(doing, "DELETE FROM memory_tags", [])?;
                 transaction.execute(
@@ -136,6 +151,46 @@ impl Store {
             Ok(report)
         })
     }
+}
+
+/// Removes rows whose memory is gone, which a program that does not enforce foreign keys may leave.
+fn remove_orphans(transaction: &crate::WriteTransaction<'_>) -> Result<u64, SchemaError> {
+    let doing = "removing rows without a memory";
+    let mut removed = 0;
+    for sql in [
+        "DELETE FROM lifecycle WHERE seq NOT IN (SELECT seq FROM memories)",
+        "UPDATE lifecycle SET causal_parent = NULL WHERE causal_parent NOT IN (SELECT seq FROM memories)",
+        "UPDATE lifecycle SET superseded_by = NULL WHERE superseded_by NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM memory_access WHERE seq NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM relations WHERE from_seq NOT IN (SELECT seq FROM memories) OR to_seq NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM memory_entities WHERE seq NOT IN (SELECT seq FROM memories)",
+    ] {
+        removed += transaction.execute(doing, sql, [])?;
+    }
+    Ok(u64::try_from(removed).unwrap_or(u64::MAX))
+}
+
+/// Takes the times that are none out of a lifecycle.
+fn mend_lifecycle(transaction: &crate::WriteTransaction<'_>, id: &str) -> Result<(), SchemaError> {
+    let doing = "repairing the lifecycle of a memory";
+    for column in LIFECYCLE_TIMES {
+        let time: Option<String> = transaction
+            .connection()
+            .query_row(
+                &format!("SELECT CAST(l.{column} AS TEXT) FROM lifecycle l JOIN memories m ON m.seq = l.seq WHERE m.id = ?1"),
+                [id],
+                |row| row.get(0),
+            )
+            .doing(doing)?;
+        if time.is_some_and(|time| !is_time(&time)) {
+            transaction.execute(
+                doing,
+                &format!("UPDATE lifecycle SET {column} = NULL WHERE seq = (SELECT seq FROM memories WHERE id = ?1)"),
+                [id],
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the texts of a memory as they are read.

@@ -101,7 +101,7 @@ impl Memory {
     /// What a question may name, as it is compared: what the extractor finds in it, and all that might be an entity of the
     /// file. Nothing where entities have no weight.
     pub(crate) fn asked_for(&self, recall: &Recall) -> Result<Vec<String>> {
-        if !recall.any_weights(|weights| weights.entity_weight > 0.0) {
+        if !recall.any_manner(|manner| manner.entity_weight > 0.0) {
             return Ok(Vec::new());
         }
         let question = beginning(&recall.query);

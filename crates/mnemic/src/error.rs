@@ -43,11 +43,15 @@ pub enum ErrorKind {
     NotFound,
     /// A memory with the id exists already.
     AlreadyExists,
+    /// What was to be undone was changed since; nothing was changed.
+    Changed,
     /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
     /// or gave a score that is none (not in [0, 1]).
     Embedding,
     /// The entity extractor failed, or broke its contract.
     Extraction,
+    /// The conflict judge of a [`crate::Gate`] failed; nothing was stored.
+    Judging,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,
     /// A percentile was given as a floor, and the file is not calibrated for this model and preset: see
@@ -112,7 +116,12 @@ impl Error {
 
 fn kind_of(error: &SchemaError) -> ErrorKind {
     match error {
-        SchemaError::BadPath { .. } | SchemaError::BadId { .. } => ErrorKind::InvalidInput,
+        SchemaError::BadPath { .. }
+        | SchemaError::BadId { .. }
+        | SchemaError::IsDocument { .. }
+        | SchemaError::NotADocument { .. }
+        | SchemaError::BadChunks { .. }
+        | SchemaError::BadLifecycle { .. } => ErrorKind::InvalidInput,
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,
         SchemaError::ReadOnly { .. } | SchemaError::UnmergedLog { .. } => ErrorKind::ReadOnly,

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use mnemic_embed::{Embedder, Reranker};
-use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
+use mnemic_schema::{
+    Indexed, QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction,
+};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
@@ -32,6 +34,8 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Debug, Clone)]
 pub struct Memory {
     inner: Arc<Inner>,
+    /// Who acts by this handle, for the history.
+    actor: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -49,6 +53,7 @@ struct Inner {
     /// Held by the thread that embeds the file again.
     reembedding: Mutex<()>,
     resident: Resident,
+    resident_passages: Resident,
     last_check: Mutex<Option<LastCheck>>,
     /// Made at the first recall.
     tokenizer: Mutex<Option<Tokenizer>>,
@@ -138,11 +143,21 @@ impl Memory {
                     changes: 0,
                 }),
                 reembedding: Mutex::new(()),
-                resident: Resident::new(index_budget),
+                resident: Resident::new(Indexed::Memories, index_budget),
+                resident_passages: Resident::new(Indexed::Passages, index_budget),
                 last_check: Mutex::default(),
                 tokenizer: Mutex::default(),
             }),
+            actor: None,
         })
+    }
+
+    /// The same memory, by a handle whose changes the history notes as this actor's ([`Memory::keep_history`]): any text.
+    pub fn acting_as(&self, actor: impl Into<String>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            actor: Some(actor.into().into()),
+        }
     }
 
     pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
@@ -222,6 +237,11 @@ impl Memory {
         &self.inner.resident
     }
 
+    /// That of passages, which has what the other leaves of the budget.
+    pub(crate) fn resident_passages(&self) -> &Resident {
+        &self.inner.resident_passages
+    }
+
     pub(crate) fn note_check(&self, check: LastCheck) {
         *lock(&self.inner.last_check) = Some(check);
     }
@@ -281,7 +301,11 @@ impl Memory {
         job: impl FnOnce(&mut Store) -> Result<T>,
     ) -> Result<T> {
         match &self.inner.writer {
-            Some(writer) => job(&mut lock(writer)),
+            Some(writer) => {
+                let mut writer = lock(writer);
+                writer.set_actor(self.actor.as_deref());
+                job(&mut writer)
+            }
             None => Err(Error::new(
                 ErrorKind::ReadOnly,
                 format!("{doing}: the memory is open for reading only"),
@@ -330,7 +354,7 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     let Some(recorded) = snapshot.recorded_model()? else {
         return Ok(false);
     };
-    if recorded.is_unknown() && snapshot.vector_count()? > 0 {
+    if recorded.is_unknown() && snapshot.has_any_vector()? {
         return Err(Error::new(
             ErrorKind::ModelMismatch,
             format!(
@@ -346,7 +370,7 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     if embedder.model().same_space(&found) {
         return Ok(true);
     }
-    if snapshot.vector_count()? == 0 {
+    if !snapshot.has_any_vector()? {
         return Ok(false);
     }
     Err(Error::new(

@@ -1,7 +1,12 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::{EntityCount, Scope};
+use mnemic_schema::{EntityCount, Event, Scope, Timestamp};
 
+use crate::consolidate::merge::Merged;
+use crate::consolidate::{Consolidate, Consolidation};
+use crate::gate::assessment::Assessment;
+use crate::gate::policy::{Gate, Gated};
+use crate::history::{Events, Undone};
 use crate::memory::Memory;
 use crate::planner::{Planned, QueryPlanner};
 use crate::recall::explain::Explanation;
@@ -58,7 +63,10 @@ impl ProjectMemory {
     /// # Errors
     /// `InvalidInput` where the memory names another project, or none by [`NewMemory::global`]; and as [`Memory::store`].
     pub fn store(&self, memory: impl Into<NewMemory>) -> Result<Stored> {
-        self.memory.store(self.of_project(memory.into())?)
+        let mut stored = self.store_all([memory])?;
+        stored
+            .pop()
+            .ok_or_else(|| Error::invalid("nothing was stored"))
     }
 
     /// As [`Memory::store_all`], into this project.
@@ -74,7 +82,47 @@ impl ProjectMemory {
             .into_iter()
             .map(|memory| self.of_project(memory.into()))
             .collect::<Result<_>>()?;
-        self.memory.store_all(memories)
+        self.memory.store_all_within(&self.scope(), memories)
+    }
+
+    /// As [`Memory::assess`], among the memories of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::assess`].
+    pub fn assess(&self, memory: impl Into<NewMemory>) -> Result<Assessment> {
+        self.memory.assess(self.of_project(memory.into())?)
+    }
+
+    /// As [`Memory::store_with`], into this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::store_with`].
+    pub fn store_with(&self, memory: impl Into<NewMemory>, gate: &Gate) -> Result<Gated> {
+        let memory = self.of_project(memory.into())?;
+        self.memory.store_with_within(&self.scope(), memory, gate)
+    }
+
+    /// As [`Memory::consolidate`], of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`] and [`Memory::consolidate`].
+    pub fn consolidate(&self, mut what: Consolidate) -> Result<Consolidation> {
+        what.filter.scope = self.narrowed(&what.filter.scope)?;
+        self.memory.consolidate(what)
+    }
+
+    /// As [`Memory::merge`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::merge`].
+    pub fn merge<I>(&self, ids: I, into: impl Into<NewMemory>) -> Result<Merged>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let ids = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
+        let into = self.of_project(into.into())?;
+        self.memory.merge_within(&self.scope(), ids, into)
     }
 
     /// As [`Memory::get`]; `None` for a memory of another project.
@@ -222,12 +270,95 @@ impl ProjectMemory {
         self.memory.prune(prune)
     }
 
-    fn scope(&self) -> Scope {
+    /// As [`Memory::supersede`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::supersede`].
+    pub fn supersede(&self, old: &str, by: &str) -> Result<()> {
+        self.memory.supersede_within(&self.scope(), old, by)
+    }
+
+    /// As [`Memory::forget`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::forget`].
+    pub fn forget<I>(&self, ids: I) -> Result<()>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.forget_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::revive`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::revive`].
+    pub fn revive<I>(&self, ids: I) -> Result<()>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.revive_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::touch`]; memories of other projects are not there.
+    ///
+    /// # Errors
+    /// As [`Memory::touch`].
+    pub fn touch<I>(&self, ids: I) -> Result<Vec<String>>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory
+            .touch_within(&self.scope(), ids, Timestamp::now())
+    }
+
+    /// As [`Memory::acting_as`], of this project.
+    pub fn acting_as(&self, actor: impl Into<String>) -> Self {
+        Self {
+            memory: self.memory.acting_as(actor),
+            project: self.project.clone(),
+        }
+    }
+
+    /// As [`Memory::events`], of memories that were of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`].
+    pub fn events(&self, mut events: Events) -> Result<Vec<Event>> {
+        events.filter.scope = self.narrowed(&events.filter.scope)?;
+        self.memory.events(events)
+    }
+
+    /// As [`Memory::undo_batch`]; events of other projects are not there.
+    ///
+    /// # Errors
+    /// As [`Memory::undo_batch`].
+    pub fn undo_batch(&self, batch: i64) -> Result<Undone> {
+        self.memory.undo_batch_within(&self.scope(), batch)
+    }
+
+    /// As [`Memory::undo`]; an event of another project is not there.
+    ///
+    /// # Errors
+    /// As [`Memory::undo`].
+    pub fn undo(&self, event: i64) -> Result<Undone> {
+        self.memory.undo_one_within(&self.scope(), event)
+    }
+
+    /// The whole, for verbs that narrow what they are given themselves.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
         Scope::Project(self.project.clone())
     }
 
     /// The part of a scope that is in this project; naming another one is an error, as it would find nothing.
-    fn narrowed(&self, scope: &Scope) -> Result<Scope> {
+    pub(crate) fn narrowed(&self, scope: &Scope) -> Result<Scope> {
         match scope {
             Scope::Project(other) | Scope::ProjectAndGlobal(other) if *other != self.project => {
                 Err(self.outside(Some(other)))
@@ -245,7 +376,7 @@ impl ProjectMemory {
         }
     }
 
-    fn outside(&self, project: Option<&str>) -> Error {
+    pub(crate) fn outside(&self, project: Option<&str>) -> Error {
         let named = match project {
             Some(project) => format!("the project {project:?}"),
             None => "no project".to_owned(),

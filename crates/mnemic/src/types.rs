@@ -3,9 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use mnemic_schema::{CheckReport, MemoryRow, RepairReport as FileRepair, Timestamp};
+use mnemic_schema::{
+    CheckReport, Lifecycle, MemoryRow, RepairReport as FileRepair, Timestamp, Usage,
+};
 
 use crate::EmbeddingModel;
+use crate::lifecycle::said::{Said, said_verbs};
 
 /// A memory to store. A `&str` or `String` becomes one without project and tags.
 ///
@@ -29,7 +32,11 @@ pub struct NewMemory {
     pub(crate) id: Option<String>,
     /// `None`: not said.
     pub(crate) entities: Option<Vec<String>>,
+    pub(crate) said: Said,
+    pub(crate) supersedes: Vec<String>,
 }
+
+said_verbs!(NewMemory);
 
 impl NewMemory {
     /// A memory with this text: any text but white space alone.
@@ -41,6 +48,8 @@ impl NewMemory {
             created_at: None,
             id: None,
             entities: None,
+            said: Said::default(),
+            supersedes: Vec::new(),
         }
     }
 
@@ -82,6 +91,13 @@ impl NewMemory {
         self.entities = Some(names.into_iter().map(Into::into).collect());
         self
     }
+
+    /// The ids of memories in whose place it stands from its creation on: they are kept, but not recalled unless asked for
+    /// ([`crate::Include::superseded`], [`crate::Recall::as_of`]).
+    pub fn supersedes<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
+        self.supersedes = ids.into_iter().map(Into::into).collect();
+        self
+    }
 }
 
 impl<T: Into<String>> From<T> for NewMemory {
@@ -104,7 +120,10 @@ pub struct MemoryUpdate {
     pub(crate) project: Option<Option<String>>,
     pub(crate) tags: Option<Vec<String>>,
     pub(crate) entities: Option<Vec<String>>,
+    pub(crate) said: Said,
 }
+
+said_verbs!(MemoryUpdate);
 
 impl MemoryUpdate {
     /// No change yet.
@@ -142,10 +161,36 @@ impl MemoryUpdate {
         self
     }
 
-    /// These entities instead of the old ones (`[""; 0]` takes all off). Where the text changes and they are not said, a handle with
-    /// an extractor has those of the new text put in the place of the old, whoever gave them; without one they stay.
+    /// These entities instead of the old ones (`[""; 0]` takes all off). Where the text changes and they are not said, a
+    /// handle with an extractor has those of the new text put in the place of the old, whoever gave them; without one they
+    /// stay.
     pub fn entities<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.entities = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// It fades as others do.
+    pub fn not_pinned(mut self) -> Self {
+        self.said.pinned = Some(false);
+        self
+    }
+
+    /// No source any more.
+    pub fn no_source(mut self) -> Self {
+        self.said.source = Some(None);
+        self
+    }
+
+    /// What it says holds at all times.
+    pub fn always_valid(mut self) -> Self {
+        self.said.valid_from = Some(None);
+        self.said.valid_until = Some(None);
+        self
+    }
+
+    /// No memory led to it.
+    pub fn no_cause(mut self) -> Self {
+        self.said.causal_parent = Some(None);
         self
     }
 }
@@ -171,7 +216,7 @@ pub struct Stored {
 }
 
 /// A memory as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoredMemory {
     /// The id.
@@ -188,6 +233,10 @@ pub struct StoredMemory {
     pub updated_at: Timestamp,
     /// What it is about, by name, as given or found; see [`NewMemory::entities`].
     pub entities: Vec<String>,
+    /// What was said of it beside its text; the default where nothing was.
+    pub lifecycle: Lifecycle,
+    /// How often it was used, as far as anybody said so ([`crate::Memory::touch`]).
+    pub usage: Usage,
 }
 
 impl From<MemoryRow> for StoredMemory {
@@ -200,6 +249,8 @@ impl From<MemoryRow> for StoredMemory {
             created_at: row.created_at,
             updated_at: row.updated_at,
             entities: row.entities,
+            lifecycle: row.lifecycle,
+            usage: row.usage,
         }
     }
 }
@@ -230,8 +281,10 @@ pub struct Pruned {
 pub struct RepairReport {
     /// What was mended in the file itself.
     pub file: FileRepair,
-    /// Memories that had no vector and were embedded.
+    /// Memories and passages that had no vector and were embedded.
     pub vectors_added: u64,
+    /// Documents that were cut anew.
+    pub documents_cut: u64,
     /// What is wrong still: nothing, unless a model was missing or the database itself is damaged.
     pub remaining: CheckReport,
 }
@@ -240,9 +293,9 @@ pub struct RepairReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Memories that have their vector.
+    /// Memories and passages that have their vector, or have nothing to embed.
     pub done: u64,
-    /// Memories in the file.
+    /// Memories and passages in the file.
     pub total: u64,
 }
 
@@ -252,7 +305,7 @@ pub struct Progress {
 pub struct Reembedded {
     /// Whether the new vectors are in place: `false` where the callback ended the work.
     pub finished: bool,
-    /// Memories embedded by this call.
+    /// Memories and passages embedded by this call.
     pub embedded: u64,
     /// The vectors of the file after it.
     pub coverage: Coverage,
@@ -264,13 +317,13 @@ pub struct Reembedded {
 pub struct Backfilled {
     /// Whether it came to the end: `false` where the callback ended the work.
     pub finished: bool,
-    /// Memories embedded by this call.
+    /// Memories and passages embedded by this call.
     pub embedded: u64,
     /// Ids of the memories in whose text the model finds nothing to embed.
     pub nothing_to_embed: Vec<String>,
 }
 
-/// How many memories have a vector, from [`crate::Memory::coverage`].
+/// How many memories and passages have a vector, from [`crate::Memory::coverage`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Coverage {
@@ -286,6 +339,23 @@ pub struct Coverage {
     pub coming_model: Option<EmbeddingModel>,
     /// Memories with a vector of the coming model.
     pub staged: u64,
+    /// Documents.
+    pub documents: u64,
+    /// Documents whose chunks are not those of their source: another program changed it. [`crate::Memory::backfill`] and
+    /// [`crate::Memory::repair`] cut them anew.
+    pub stale: u64,
+    /// Passages of documents.
+    pub chunks: u64,
+    /// Passages with a vector.
+    pub chunks_embedded: u64,
+    /// Passages in which the model found nothing to embed: they need none.
+    pub chunks_empty: u64,
+    /// Passages without a vector, but for those.
+    pub chunks_missing: u64,
+    /// Vectors of passages without a passage: none, unless the file is damaged.
+    pub chunks_orphaned: u64,
+    /// Passages that the coming model has embedded, or found nothing to embed in.
+    pub chunks_staged: u64,
 }
 
 /// What [`crate::Memory::backup`] wrote.

@@ -7,7 +7,9 @@
     clippy::print_stdout
 )]
 
+mod documents;
 mod entities;
+mod graph;
 mod migration;
 mod open;
 mod search;

@@ -11,6 +11,7 @@ pub use rules::RulePlanner;
 
 use crate::Result;
 use crate::memory::Memory;
+use crate::recall::expand::Expand;
 use crate::recall::hit::Hit;
 use crate::recall::preset::{Preset, sound};
 use crate::recall::request::Recall;
@@ -130,17 +131,7 @@ pub struct Plan {
     pub(crate) kinds: Vec<String>,
     /// From 0 up.
     pub(crate) raise: f64,
-    causes: Option<Causes>,
-}
-
-/// The causes that a plan wants beside the hits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Causes {
-    /// Of the first so many hits.
-    pub of: usize,
-    /// At most so many steps back.
-    pub depth: usize,
+    pub(crate) expand: Option<Expand>,
 }
 
 impl Plan {
@@ -190,10 +181,9 @@ impl Plan {
         self
     }
 
-    /// Says that the causes of the first `of` hits are wanted, `depth` steps back. Recall itself follows none: whoever asked
-    /// for the plan reads it off [`Plan::causes`].
-    pub fn with_causes(mut self, of: usize, depth: usize) -> Self {
-        self.causes = Some(Causes { of, depth });
+    /// Follows links from the best candidates, as [`Recall::expand`], in the place of what the question says of that.
+    pub fn expand(mut self, expand: Expand) -> Self {
+        self.expand = Some(expand);
         self
     }
 
@@ -205,11 +195,6 @@ impl Plan {
     /// Why it was chosen, where the planner tells.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
-    }
-
-    /// The causes that are wanted beside the hits, if any.
-    pub fn causes(&self) -> Option<Causes> {
-        self.causes
     }
 }
 

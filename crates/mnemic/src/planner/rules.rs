@@ -4,6 +4,7 @@
 use crate::entity::is_unspaced;
 use crate::planner::languages::{CHINESE, ENGLISH, GERMAN};
 use crate::planner::{Intent, Plan, QueryPlanner};
+use crate::recall::expand::Expand;
 use crate::recall::preset::Preset;
 
 /// Words (or characters of a script without spaces) of a question that are looked at.
@@ -25,7 +26,7 @@ const MOST_TOKENS: usize = 128;
 ///
 /// | intent | what its plan changes |
 /// |---|---|
-/// | causal | entities weigh .2; the causes of the first two hits are wanted, 5 steps back |
+/// | causal | entities weigh .2; the causes of the best two join, up to 5 steps back, each for .7 of the score of the last |
 /// | temporal | newness is .1 of the score; `episodic` memories are raised by a tenth; entities weigh .2 |
 /// | procedural | `procedural` memories are raised by a tenth |
 /// | exploratory | words weigh .4, vectors .6 |
@@ -85,7 +86,7 @@ impl RulePlanner {
             .plan_for(
                 Plan::new(Intent::Causal)
                     .entity_weight(0.2)
-                    .with_causes(2, 5),
+                    .expand(causes()),
             )
             .plan_for(
                 Plan::new(Intent::Temporal)
@@ -108,7 +109,7 @@ impl RulePlanner {
     }
 
     /// agent-memory's router: reciprocal rank fusion Σ 1 / (60 + rank) over words, vectors and entities, ten candidates a leg
-    /// whatever the intent, and for a causal question the causes of the first two hits, five steps back. It returns five:
+    /// whatever the intent, and for a causal question the causes of the best two, five steps back. It returns five:
     /// say `limit(5)`.
     ///
     /// Three of its faults are mended: the kinds that an intent is about (`procedural`, and `episodic` for when) are
@@ -135,7 +136,7 @@ impl RulePlanner {
         let mut planner = Self::new();
         for intent in Intent::ALL {
             planner = planner.plan_for(match intent {
-                Intent::Causal => plan(intent).with_causes(2, 5),
+                Intent::Causal => plan(intent).expand(causes()),
                 Intent::Temporal => plan(intent).prefer_kinds(["episodic"], 0.1),
                 Intent::Procedural => plan(intent).prefer_kinds(["procedural"], 0.1),
                 _ => plan(intent),
@@ -173,6 +174,16 @@ impl RulePlanner {
             rules.find(|rule| rule.matches(&tokens))
         })
     }
+}
+
+/// The causes of the best two: their causal parents, five steps back.
+fn causes() -> Expand {
+    Expand::new()
+        .causes_alone()
+        .inward()
+        .depth(5)
+        .from_best(2)
+        .decay(0.7)
 }
 
 impl QueryPlanner for RulePlanner {
@@ -327,7 +338,7 @@ mod tests {
         let plan = RulePlanner::new().plan("why does it fail when I run it, and how to mend it?");
         assert_eq!(plan.intent(), Intent::Causal);
         assert_eq!(plan.reason(), Some("the rule \"why\""));
-        assert!(plan.causes().is_some());
+        assert_eq!(plan.expand, Some(causes()));
     }
 
     proptest! {

@@ -3,13 +3,14 @@
 
 pub(crate) mod budget;
 mod entity_leg;
+pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod hit;
-mod leg;
+pub(crate) mod leg;
 pub(crate) mod preset;
 pub(crate) mod request;
 mod rerank;
-mod source;
+pub(crate) mod source;
 pub(crate) mod watch;
 
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ use crate::recall::entity_leg::EntityLeg;
 use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
 use crate::recall::preset::{Formula, Preset};
-use crate::recall::request::{Recall, Weights};
+use crate::recall::request::{Manner, Recall};
 use crate::recall::source::Source;
 use crate::recall::watch::{Scene, Unwatched, Watch};
 use crate::trace::event;
@@ -43,7 +44,7 @@ impl Memory {
     /// The memories that fit a question best, best first.
     ///
     /// It searches by words and by vectors, filters first, scores every candidate by both, and reads one state of the
-    /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
+    /// file throughout. Nothing is written (unless [`Recall::touch`] asks for it). Equal scores are ordered by time of creation (newest first), then by id, so
     /// that the same question to the same file has the same answer.
     ///
     /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first
@@ -53,7 +54,7 @@ impl Memory {
     /// `Embedding` where the question could not be embedded, or the reranker failed; `Extraction` where its entities were to be
     /// found and could not; `ModelMismatch` where the file's
     /// vectors live in another space than this handle's model; `NotCalibrated` and `InvalidInput` as
-    /// [`Recall::min_percentile`] says; `Busy`, `Corrupt`, `Storage`.
+    /// [`Recall::min_percentile`] and [`Recall::touch`] say; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -82,7 +83,13 @@ impl Memory {
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
-        self.watched(recall, watch)
+        let hits = self.watched(recall, watch)?;
+        if recall.touch {
+            let used = hits.iter().map(|hit| hit.memory.id.as_str());
+            let at = recall.now.unwrap_or_else(Timestamp::now);
+            self.touch_within(&recall.filter.scope, used, at)?;
+        }
+        Ok(hits)
     }
 
     /// Recalls, stage by stage; `watch` sees what each stage left.
@@ -101,7 +108,7 @@ impl Memory {
     ) -> Result<Vec<Hit>> {
         let words = query_words(&recall.query);
         // Before the snapshot, so that a slow model keeps nothing open.
-        let by_vectors = recall.any_weights(|weights| weights.preset.vector_weight > 0.0);
+        let by_vectors = recall.any_manner(|manner| manner.preset.vector_weight > 0.0);
         let vector = match embedder {
             Some(embedder) if by_vectors && !words.is_empty() => {
                 embedding::query(embedder, beginning(&recall.query))?
@@ -122,13 +129,15 @@ impl Memory {
                 Some(embedder) if by_vectors && !words.is_empty() => space_of(snapshot, embedder)?,
                 _ => false,
             };
-            let resident = self.resident().follow(snapshot)?;
+            let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
-            let source = Source::new(snapshot, &recall.filter, resident)?;
+            let filter = recall.filter_now(snapshot, now)?;
+            let source = Source::new(snapshot, &filter, resident)?;
             let scene = Scene {
                 snapshot,
                 source: &source,
                 recall,
+                filter: &filter,
                 words: &words,
                 vector: vector.as_deref().filter(|_| has_vectors),
                 has_vectors,
@@ -136,7 +145,7 @@ impl Memory {
                 depth,
                 now,
             };
-            let scored = scene.scored(recall.limit)?;
+            let scored = scene.found(recall.limit)?;
             event!(
                 candidates = scored.len(),
                 by_index = source.has_index(),
@@ -152,15 +161,15 @@ impl Memory {
             let best = scene.cut(scored, calibrated, watch);
             let plain = match &recall.plain {
                 Some(plain) if scene.may_fall_short(&best, plain) => {
-                    let scored = scene.scored_by(plain, candidates_for(recall.limit.max(depth)))?;
+                    let k = candidates_for(recall.limit.max(depth));
+                    let scored = scene.found_by(plain, k, None)?;
                     scene.cut(scored, calibrated, &mut Unwatched)
                 }
                 _ => Vec::new(),
             };
-            let filter = &recall.filter;
             Ok((
-                hits(snapshot, filter, best)?,
-                hits(snapshot, filter, plain)?,
+                hits(snapshot, &filter, best)?,
+                hits(snapshot, &filter, plain)?,
             ))
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
@@ -222,14 +231,62 @@ impl Scored {
     }
 }
 
+/// The legs of one search.
+type Legs = Vec<Box<dyn Leg>>;
+
 impl Scene<'_> {
     /// All candidates for a limit of so many, scored, in no order.
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
-        let mut scored = self.scored_by(&self.recall.weights(), self.candidates(limit))?;
-        if let Some(plan) = &self.recall.plan {
+        let k = self.candidates(limit);
+        let plan = self.recall.plan.as_ref();
+        Ok(self.searched(&self.recall.manner(), k, plan)?.0)
+    }
+
+    /// The same for the limit that was asked for, and what links lead to from the best of them.
+    fn found(&self, limit: usize) -> Result<Vec<Scored>> {
+        let k = self.candidates(limit);
+        self.found_by(&self.recall.manner(), k, self.recall.plan.as_ref())
+    }
+
+    /// The candidates found in a manner, and what links lead to from the best of them.
+    fn found_by(&self, manner: &Manner, k: usize, plan: Option<&Plan>) -> Result<Vec<Scored>> {
+        match &manner.expand {
+            Some(expand) => expand::scored(self, expand, manner, k, plan),
+            None => Ok(self.searched(manner, k, plan)?.0),
+        }
+    }
+
+    /// The `k` best of each leg that has a weight, scored, in no order, with the legs that found them.
+    fn searched(
+        &self,
+        manner: &Manner,
+        k: usize,
+        plan: Option<&Plan>,
+    ) -> Result<(Vec<Scored>, Legs)> {
+        let preset = &manner.preset;
+        let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
+        let vector = vector.map(<[f32]>::to_vec);
+        let mut legs = search(self.source, preset, self.words, vector, k)?;
+        let weight = manner.entity_weight;
+        if weight > 0.0
+            && !self.words.is_empty()
+            && let Some(leg) = EntityLeg::search(self.source, self.entities, weight, k)?
+        {
+            legs.push(Box::new(leg));
+        }
+        let found = united(&legs);
+        let mut scored = score(
+            self.snapshot,
+            self.source,
+            preset,
+            &mut legs,
+            self.now,
+            found,
+        )?;
+        if let Some(plan) = plan {
             self.raise(plan, &mut scored)?;
         }
-        Ok(scored)
+        Ok((scored, legs))
     }
 
     /// Raises the scores of the kinds that a plan prefers. The relevance, which floors are held against, stays.
@@ -253,24 +310,6 @@ impl Scene<'_> {
         let limit = limit.max(self.depth);
         let planned = self.recall.plan.as_ref().and_then(|plan| plan.candidates);
         planned.map_or_else(|| candidates_for(limit), |candidates| candidates.max(limit))
-    }
-
-    /// The `k` best of each leg that has a weight, scored, in no order.
-    fn scored_by(&self, weights: &Weights, k: usize) -> Result<Vec<Scored>> {
-        let Weights {
-            preset,
-            entity_weight,
-        } = weights;
-        let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
-        let vector = vector.map(<[f32]>::to_vec);
-        let mut legs = search(self.source, preset, self.words, vector, k)?;
-        if *entity_weight > 0.0
-            && !self.words.is_empty()
-            && let Some(leg) = EntityLeg::search(self.source, self.entities, *entity_weight, k)?
-        {
-            legs.push(Box::new(leg));
-        }
-        score(self.snapshot, self.source, preset, &mut legs, self.now)
     }
 
     /// What the floors and the limit leave of candidates, best first. Of those that are to be reranked all, as many as that.
@@ -300,11 +339,11 @@ impl Scene<'_> {
     }
 
     /// Whether what a plan found may come to fewer hits than the question has without it: a later stage may drop some, or it
-    /// is less than the limit, and not by the same weights.
-    fn may_fall_short(&self, best: &[Scored], plain: &Weights) -> bool {
+    /// is less than the limit, and not found in the same manner.
+    fn may_fall_short(&self, best: &[Scored], plain: &Manner) -> bool {
         let recall = self.recall;
         let candidates = recall.plan.as_ref().and_then(|plan| plan.candidates);
-        let searches_alike = *plain == recall.weights() && candidates.is_none();
+        let searches_alike = *plain == recall.manner() && candidates.is_none();
         (best.len() < recall.limit && !searches_alike)
             || recall.budget.is_some()
             || (self.depth > 0 && recall.floors != Floors::NONE)
@@ -332,8 +371,8 @@ fn search(
     words: &[Token],
     vector: Option<Vec<f32>>,
     k: usize,
-) -> Result<Vec<Box<dyn Leg>>> {
-    let mut legs: Vec<Box<dyn Leg>> = Vec::new();
+) -> Result<Legs> {
+    let mut legs = Legs::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(
             source,
@@ -354,20 +393,26 @@ fn search(
     Ok(legs)
 }
 
-/// Unites the candidates of the legs, has each leg complete its signals, and fuses them.
-fn score(
-    snapshot: &Snapshot<'_>,
-    source: &Source<'_>,
-    preset: &Preset,
-    legs: &mut [Box<dyn Leg>],
-    now: Timestamp,
-) -> Result<Vec<Scored>> {
+/// The candidates of the legs, each once.
+fn united(legs: &[Box<dyn Leg>]) -> Vec<i64> {
     let mut candidates: Vec<i64> = legs
         .iter()
         .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
         .collect();
     candidates.sort_unstable();
     candidates.dedup();
+    candidates
+}
+
+/// Has each leg complete its signals for the candidates, and fuses them.
+fn score(
+    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
+    preset: &Preset,
+    legs: &mut [Box<dyn Leg>],
+    now: Timestamp,
+    candidates: Vec<i64>,
+) -> Result<Vec<Scored>> {
     for leg in legs.iter_mut() {
         leg.complete(source, &candidates)?;
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mnemic_schema::{Filter, IndexRow, Scope, Snapshot, Timestamp};
+use mnemic_schema::{Filter, IndexLife, IndexRow, Indexed, Scope, Snapshot, Timestamp};
 
 use crate::Result;
+use crate::resident::lives::Lives;
 
 /// Keys, projects and times, each at the position of its memory; keys ascend.
 #[derive(Debug, Default)]
@@ -23,6 +24,7 @@ pub(crate) struct Rows {
     /// Which positions have a tag or entity, for those that were asked for in this state: reading them from the file takes as
     /// long as everything else where many memories have the tag.
     tagged: Mutex<HashMap<Mark, Arc<Bits>>>,
+    lives: Lives,
 }
 
 /// What a memory may have more than one of.
@@ -53,6 +55,17 @@ impl Rows {
     /// Positions, those of memories that are gone included.
     pub(crate) fn len(&self) -> usize {
         self.seqs.len()
+    }
+
+    /// Whether anything is said of any memory.
+    pub(crate) fn has_lives(&self) -> bool {
+        !self.lives.is_empty()
+    }
+
+    /// Replaces what is said of the memory at a position.
+    pub(crate) fn set_life(&mut self, position: usize, life: Option<&IndexLife>) {
+        self.forget_tags();
+        self.lives.set(position, life);
     }
 
     /// Memories.
@@ -195,7 +208,12 @@ impl Rows {
     }
 
     /// The rows that pass a filter.
-    pub(crate) fn select(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Selection<'_>> {
+    pub(crate) fn select(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        filter: &Filter,
+    ) -> Result<Selection<'_>> {
         let number = |project: &String| self.names.get(project).copied().unwrap_or(DEAD - 1);
         let (projects, any_project) = match &filter.scope {
             Scope::Global => ([GLOBAL, GLOBAL], false),
@@ -204,71 +222,89 @@ impl Rows {
             _ => ([GLOBAL; 2], true),
         };
         let micros = |time: Option<Timestamp>| time.map(Timestamp::as_micros);
+        let known = micros(filter.standing.known);
         Ok(Selection {
             rows: self,
             any_project,
             projects,
             since: micros(filter.since).unwrap_or(i64::MIN),
-            before: micros(filter.until).unwrap_or(i64::MAX),
-            any_time: filter.since.is_none() && filter.until.is_none(),
-            marked: self.mark(snapshot, filter)?,
+            before: micros(filter.until)
+                .unwrap_or(i64::MAX)
+                .min(known.map_or(i64::MAX, |micros| micros.saturating_add(1))),
+            any_time: filter.since.is_none() && filter.until.is_none() && known.is_none(),
+            marked: self.mark(indexed, snapshot, filter)?,
         })
     }
 
-    /// The rows that pass by their tags, entities and ids; `None` where the filter names none of these.
-    fn mark(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Option<Bits>> {
+    /// The rows that pass by their tags, entities, ids and lifecycles; `None` where the filter asks for none of these.
+    fn mark(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        filter: &Filter,
+    ) -> Result<Option<Bits>> {
         let mut marked: Option<Bits> = None;
         let mut and = |bits: Bits| match &mut marked {
             Some(marked) => marked.and(&bits),
             None => marked = Some(bits),
         };
         if !filter.tags_any.is_empty() {
-            and(self.tagged(snapshot, &filter.tags_any)?);
+            and(self.tagged(indexed, snapshot, &filter.tags_any)?);
         }
         for tag in &filter.tags_all {
-            and(self.tagged(snapshot, std::slice::from_ref(tag))?);
+            and(self.tagged(indexed, snapshot, std::slice::from_ref(tag))?);
         }
         if !filter.tags_none.is_empty() {
-            let mut bits = self.tagged(snapshot, &filter.tags_none)?;
+            let mut bits = self.tagged(indexed, snapshot, &filter.tags_none)?;
             bits.invert();
             and(bits);
         }
         if !filter.entities_any.is_empty() {
-            and(self.marked(snapshot, &filter.entities_any, Mark::Entity)?);
+            and(self.marked(indexed, snapshot, &filter.entities_any, Mark::Entity)?);
         }
         if let Some(ids) = &filter.ids {
             let mut bits = Bits::new(self.len());
             for id in ids {
-                if let Some(position) = snapshot.key_of(id)?.and_then(|seq| self.position(seq)) {
+                let keys = snapshot.keys_in(indexed, id)?;
+                for position in keys.into_iter().filter_map(|seq| self.position(seq)) {
                     bits.set(position);
                 }
             }
+            and(bits);
+        }
+        if let Some(bits) = self.lives.select(self.len(), filter) {
             and(bits);
         }
         Ok(marked)
     }
 
     /// The rows with at least one of some tags.
-    fn tagged(&self, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
-        self.marked(snapshot, tags, Mark::Tag)
+    fn tagged(&self, indexed: Indexed, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
+        self.marked(indexed, snapshot, tags, Mark::Tag)
     }
 
     /// The rows with at least one of some marks.
     fn marked(
         &self,
+        indexed: Indexed,
         snapshot: &Snapshot<'_>,
         names: &[String],
         of: fn(String) -> Mark,
     ) -> Result<Bits> {
         let mut bits = Bits::new(self.len());
         for name in names {
-            bits.or(&*self.with_mark(snapshot, of(name.clone()))?);
+            bits.or(&*self.with_mark(indexed, snapshot, of(name.clone()))?);
         }
         Ok(bits)
     }
 
     /// The rows with a mark.
-    fn with_mark(&self, snapshot: &Snapshot<'_>, mark: Mark) -> Result<Arc<Bits>> {
+    fn with_mark(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        mark: Mark,
+    ) -> Result<Arc<Bits>> {
         let known = |marks: &Mutex<HashMap<Mark, Arc<Bits>>>| {
             let marks = marks.lock().unwrap_or_else(PoisonError::into_inner);
             marks.get(&mark).cloned()
@@ -283,8 +319,8 @@ impl Rows {
             }
         };
         match &mark {
-            Mark::Tag(tag) => snapshot.tagged(tag, set)?,
-            Mark::Entity(entity) => snapshot.with_entity(entity, &Filter::default(), set)?,
+            Mark::Tag(tag) => snapshot.tagged_in(indexed, tag, set)?,
+            Mark::Entity(entity) => snapshot.with_entity_in(indexed, entity, set)?,
         }
         let bits = Arc::new(bits);
         let mut marks = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -344,15 +380,39 @@ impl Selection<'_> {
 }
 
 /// One bit a position.
-#[derive(Debug)]
-struct Bits(Vec<u64>);
+#[derive(Debug, Default)]
+pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
-    fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         Self(vec![0; len.div_ceil(64)])
     }
 
-    fn set(&mut self, position: usize) {
+    /// Those of so many positions that pass.
+    pub(crate) fn of(len: usize, passes: impl Fn(usize) -> bool) -> Self {
+        let word = |first: usize| {
+            (first..len.min(first + 64)).fold(0, |word, position| {
+                word | u64::from(passes(position)) << (position % 64)
+            })
+        };
+        Self((0..len).step_by(64).map(word).collect())
+    }
+
+    /// Sets a position that may be beyond the end.
+    pub(crate) fn set_growing(&mut self, position: usize) {
+        if position / 64 >= self.0.len() {
+            self.0.resize(position / 64 + 1, 0);
+        }
+        self.set(position);
+    }
+
+    pub(crate) fn clear(&mut self, position: usize) {
+        if let Some(word) = self.0.get_mut(position / 64) {
+            *word &= !(1 << (position % 64));
+        }
+    }
+
+    pub(crate) fn set(&mut self, position: usize) {
         if let Some(word) = self.0.get_mut(position / 64) {
             *word |= 1 << (position % 64);
         }
@@ -364,19 +424,19 @@ impl Bits {
             .is_some_and(|word| word & (1 << (position % 64)) != 0)
     }
 
-    fn or(&mut self, other: &Self) {
+    pub(crate) fn or(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word |= other;
         }
     }
 
-    fn and(&mut self, other: &Self) {
+    pub(crate) fn and(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= other;
         }
     }
 
-    fn invert(&mut self) {
+    pub(crate) fn invert(&mut self) {
         for word in &mut self.0 {
             *word = !*word;
         }

@@ -37,6 +37,8 @@ impl Entry {
             created_at,
             updated_at,
             entities,
+            lifecycle: _,
+            usage: _,
         } = stored;
         self.id == *id
             && self.content == *content

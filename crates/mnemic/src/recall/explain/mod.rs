@@ -4,13 +4,13 @@
 mod text;
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, MemoryRow, Scope, Timestamp};
+use mnemic_schema::{Filter, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
 
 use crate::memory::Memory;
 use crate::planner::Plan;
 use crate::recall::Scored;
 use crate::recall::hit::{Hit, Signals};
-use crate::recall::request::{Recall, Weights};
+use crate::recall::request::{Manner, Recall};
 use crate::recall::watch::{Scene, Watch};
 use crate::types::StoredMemory;
 use crate::{Error, Result};
@@ -37,7 +37,7 @@ pub struct Explanation {
     pub without_vectors: Option<Silence>,
     /// The plan of the question, where it has one.
     pub plan: Option<Plan>,
-    weights: Weights,
+    manner: Manner,
 }
 
 /// What became of a memory in a recall.
@@ -146,6 +146,28 @@ pub enum Condition {
     EntitiesAny(Vec<String>),
     /// Its id is not among those asked for.
     Ids,
+    /// It is of none of these kinds.
+    Kinds(Vec<Kind>),
+    /// It is less important.
+    MinImportance(f64),
+    /// Its source is trusted less.
+    MinTrust(f64),
+    /// It is of another layer.
+    Layer(Layer),
+    /// It is from none of these sources.
+    Sources(Vec<String>),
+    /// It is pinned where it should not be, or not where it should.
+    Pinned(bool),
+    /// Another memory stood in its place by then ([`Timestamp::MAX`]: at any time).
+    NotSuperseded(Timestamp),
+    /// It was forgotten by then ([`Timestamp::MAX`]: at any time).
+    NotForgotten(Timestamp),
+    /// What it says did not hold yet at this instant.
+    Begun(Timestamp),
+    /// What it says held no more at this instant.
+    NotExpired(Timestamp),
+    /// It was created after this instant.
+    KnownAt(Timestamp),
 }
 
 /// Why vectors were not searched.
@@ -243,13 +265,13 @@ impl<'a> Watcher<'a> {
         if !self.follows() || self.place(left).is_some() {
             return None;
         }
-        let (score, relevance, _) = self.found.as_ref()?.scored?;
-        Some((score, relevance))
+        let (score, relevance, _) = self.found.as_ref()?.scored.as_ref()?;
+        Some((*score, *relevance))
     }
 
     /// The stage that kept it from being scored; at last, that it is no candidate.
     fn not_scored(&self, scene: &Scene<'_>, found: &mut Found) -> Result<Dropped> {
-        let filter = &scene.recall.filter;
+        let filter = scene.filter;
         if !filter.scope.admits(found.row.project.as_deref()) {
             return Ok(Dropped::Scope {
                 scope: filter.scope.clone(),
@@ -265,7 +287,7 @@ impl<'a> Watcher<'a> {
         }
         let all = scene.scored(usize::MAX)?;
         let scored = self.place(&all).and_then(|place| all.get(place));
-        found.scored = scored.map(|hit| (hit.score, hit.relevance, hit.signals));
+        found.scored = scored.map(|hit| (hit.score, hit.relevance, hit.signals.clone()));
         Ok(Dropped::NotACandidate {
             word_rank: scored.and_then(|hit| hit.signals.word_rank),
             vector_rank: scored.and_then(|hit| hit.signals.vector_rank),
@@ -308,7 +330,7 @@ impl<'a> Watcher<'a> {
         };
         // One that a plan did not find has the numbers by which it was found without.
         let of_hit = place.and_then(|place| hits.get(place));
-        let of_hit = of_hit.map(|hit| (hit.score, hit.relevance, hit.signals));
+        let of_hit = of_hit.map(|hit| (hit.score, hit.relevance, hit.signals.clone()));
         let (score, relevance, signals) = match of_hit.or(found.scored) {
             Some((score, relevance, signals)) => (Some(score), Some(relevance), Some(signals)),
             None => (None, None, None),
@@ -323,7 +345,7 @@ impl<'a> Watcher<'a> {
             lacking: found.lacking,
             without_vectors: found.without_vectors,
             plan: recall.plan.clone(),
-            weights: recall.weights(),
+            manner: recall.manner(),
         })
     }
 }
@@ -343,7 +365,7 @@ impl Watch for Watcher<'_> {
             without_vectors: self.without_vectors(scene),
         };
         match self.place(scored).and_then(|place| scored.get(place)) {
-            Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals)),
+            Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals.clone())),
             None => self.dropped = Some(self.not_scored(scene, &mut found)?),
         }
         self.found = Some(found);
@@ -369,7 +391,7 @@ impl Watch for Watcher<'_> {
     fn reranked(&mut self, floors: &Floors, hits: &[Hit]) {
         let hit = hits.iter().find(|hit| hit.memory.id == self.id);
         if let (Some(found), Some(hit)) = (&mut self.found, hit) {
-            found.scored = Some((hit.score, hit.relevance, hit.signals));
+            found.scored = Some((hit.score, hit.relevance, hit.signals.clone()));
             if !floors.admits(hit.score, hit.relevance) {
                 self.dropped = Some(below(floors, hit.score, hit.relevance));
             }
@@ -433,10 +455,79 @@ fn only(id: &str) -> Filter {
     }
 }
 
+/// Sets one condition of a filter.
+type Set<'a> = &'a dyn Fn(&mut Filter);
+
+/// The conditions on what is said of a memory.
+fn said_conditions(filter: &Filter, one: &mut dyn FnMut(Condition, Set<'_>)) {
+    let kinds = &filter.kinds;
+    if !kinds.is_empty() {
+        one(Condition::Kinds(kinds.clone()), &|alone| {
+            alone.kinds.clone_from(kinds)
+        });
+    }
+    if let Some(least) = filter.min_importance {
+        one(Condition::MinImportance(least), &|alone| {
+            alone.min_importance = Some(least)
+        });
+    }
+    if let Some(least) = filter.min_trust {
+        one(Condition::MinTrust(least), &|alone| {
+            alone.min_trust = Some(least)
+        });
+    }
+    if let Some(layer) = filter.layer {
+        one(Condition::Layer(layer), &|alone| alone.layer = Some(layer));
+    }
+    let sources = &filter.sources;
+    if !sources.is_empty() {
+        one(Condition::Sources(sources.clone()), &|alone| {
+            alone.sources.clone_from(sources)
+        });
+    }
+    if let Some(pinned) = filter.pinned {
+        one(Condition::Pinned(pinned), &|alone| {
+            alone.pinned = Some(pinned)
+        });
+    }
+}
+
+/// The conditions on how a memory stands.
+fn standing_conditions(standing: Standing, one: &mut dyn FnMut(Condition, Set<'_>)) {
+    let mut each = |time: Option<Timestamp>,
+                    condition: fn(Timestamp) -> Condition,
+                    set: fn(&mut Standing, Option<Timestamp>)| {
+        if let Some(at) = time {
+            one(condition(at), &|alone| set(&mut alone.standing, time));
+        }
+    };
+    each(
+        standing.not_superseded,
+        Condition::NotSuperseded,
+        |alone, time| alone.not_superseded = time,
+    );
+    each(
+        standing.not_forgotten,
+        Condition::NotForgotten,
+        |alone, time| alone.not_forgotten = time,
+    );
+    each(standing.begun, Condition::Begun, |alone, time| {
+        alone.begun = time
+    });
+    each(
+        standing.not_expired,
+        Condition::NotExpired,
+        |alone, time| alone.not_expired = time,
+    );
+    each(standing.known, Condition::KnownAt, |alone, time| {
+        alone.known = time
+    });
+}
+
 /// The conditions that do not hold for a memory, each asked of the file by itself.
 fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>> {
     let mut conditions = Vec::new();
-    let mut one = |condition: Condition, set: &dyn Fn(&mut Filter)| {
+    let mut one = |condition: Condition, set: Set<'_>| {
         let mut alone = only(id);
         set(&mut alone);
         conditions.push((condition, alone));
@@ -475,6 +566,8 @@ fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>
         let ids: Vec<String> = ids.iter().filter(|own| *own == id).cloned().collect();
         one(Condition::Ids, &|alone| alone.ids = Some(ids.clone()));
     }
+    said_conditions(filter, &mut one);
+    standing_conditions(filter.standing, &mut one);
     let mut failed = Vec::new();
     for (condition, alone) in conditions {
         if scene.snapshot.ids(&alone)?.is_empty() {

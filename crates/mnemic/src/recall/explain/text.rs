@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mnemic_rank::fusion::RERANK_WEIGHT;
-use mnemic_schema::Scope;
+use mnemic_schema::{Kind, Scope, Timestamp};
 
 use crate::recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
 use crate::recall::preset::Formula;
@@ -39,8 +39,8 @@ impl Explanation {
         };
         let (held, lacking) = (list(&self.held), list(&self.lacking));
         write!(f, "  words      ")?;
-        match self.signals {
-            _ if self.weights.preset.word_weight <= 0.0 => {
+        match &self.signals {
+            _ if self.manner.preset.word_weight <= 0.0 => {
                 write!(f, "not searched: the preset gives them no weight")?
             }
             Some(signals) => {
@@ -53,7 +53,7 @@ impl Explanation {
     }
 
     fn write_vector(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.without_vectors, self.signals) {
+        match (self.without_vectors, &self.signals) {
             (Some(silence), _) => writeln!(f, "  vector     not searched: {silence}"),
             (None, Some(signals)) => match signals.cosine {
                 Some(cosine) => {
@@ -69,10 +69,8 @@ impl Explanation {
 
     /// Nothing where entities were not searched.
     fn write_entities(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((entity, rank)) = self
-            .signals
-            .and_then(|of| Some((of.entity?, of.entity_rank)))
-        else {
+        let signals = self.signals.as_ref();
+        let Some((entity, rank)) = signals.and_then(|of| Some((of.entity?, of.entity_rank))) else {
             return Ok(());
         };
         write!(f, "  entities   {entity:.3}")?;
@@ -82,18 +80,18 @@ impl Explanation {
 
     fn write_score(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(score), Some(relevance), Some(signals)) =
-            (self.score, self.relevance, self.signals)
+            (self.score, self.relevance, &self.signals)
         else {
             return Ok(());
         };
         let (word, vector) = (
-            self.weights.preset.word_weight,
-            self.weights.preset.vector_weight,
+            self.manner.preset.word_weight,
+            self.manner.preset.vector_weight,
         );
-        let share = self.weights.preset.recency_weight;
+        let share = self.manner.preset.recency_weight;
         let newness = signals.recency;
         let entities = match signals.entity {
-            Some(_) => self.weights.entity_weight,
+            Some(_) => self.manner.entity_weight,
             None => 0.0,
         };
         let and_entities = match signals.entity {
@@ -112,6 +110,9 @@ impl Explanation {
                 100.0 * signals.raised
             )?;
         }
+        if let Some(expanded) = &signals.expanded {
+            writeln!(f, "  expanded   {expanded}")?;
+        }
         if let Some(rerank) = signals.rerank {
             let (kept, given) = (1.0 - RERANK_WEIGHT, RERANK_WEIGHT);
             writeln!(f, "  reranker   {rerank:.3}")?;
@@ -125,7 +126,15 @@ impl Explanation {
                 1.0 - share
             );
         }
-        match self.weights.preset.formula {
+        if let Some(expanded) = &signals.expanded {
+            let (factor, from) = (expanded.factor, &expanded.from);
+            writeln!(
+                f,
+                "  relevance  {relevance:.3}, its own or {factor:.3} · that of {from}"
+            )?;
+            return writeln!(f, "  score      {score:.3} = {factor:.3} · that of {from}");
+        }
+        match self.manner.preset.formula {
             Formula::Convex if self.without_vectors.is_some() && signals.entity.is_none() => {
                 writeln!(f, "  relevance  {relevance:.3}, by words alone")?;
             }
@@ -144,7 +153,7 @@ impl Explanation {
                 "  relevance  {relevance:.4} = the sum of weight / (60 + rank)"
             )?,
         }
-        match self.weights.preset.formula {
+        match self.manner.preset.formula {
             Formula::Convex => writeln!(
                 f,
                 "  score      {score:.3} = {} · relevance + {share} · newness",
@@ -268,7 +277,44 @@ impl fmt::Display for Condition {
                 write!(f, "it has none of the entities {names:?} (entities_any)")
             }
             Self::Ids => write!(f, "its id is not among those given (ids)"),
+            Self::Kinds(kinds) => {
+                let kinds: Vec<&str> = kinds.iter().map(Kind::as_str).collect();
+                write!(f, "it is of none of the kinds {kinds:?} (kinds)")
+            }
+            Self::MinImportance(least) => {
+                write!(f, "its importance is under {least} (min_importance)")
+            }
+            Self::MinTrust(least) => write!(f, "its trust is under {least} (min_trust)"),
+            Self::Layer(layer) => write!(f, "it is not of the layer {layer} (layer)"),
+            Self::Sources(sources) => {
+                write!(f, "it is from none of the sources {sources:?} (sources)")
+            }
+            Self::Pinned(true) => write!(f, "it is not pinned (pinned)"),
+            Self::Pinned(false) => write!(f, "it is pinned (pinned)"),
+            Self::NotSuperseded(by) => write!(
+                f,
+                "another memory stands in its place{} (include)",
+                by_then(*by)
+            ),
+            Self::NotForgotten(by) => write!(f, "it is forgotten{} (include)", by_then(*by)),
+            Self::Begun(time) => write!(
+                f,
+                "what it says did not hold yet at {time} (include, valid_at)"
+            ),
+            Self::NotExpired(time) => {
+                write!(f, "what it says held no more at {time} (include, valid_at)")
+            }
+            Self::KnownAt(time) => write!(f, "it was not there yet at {time} (known_at)"),
         }
+    }
+}
+
+/// By when something was so, where that was asked.
+fn by_then(time: Timestamp) -> String {
+    if time == Timestamp::MAX {
+        String::new()
+    } else {
+        format!(" since {time} or before")
     }
 }
 
