@@ -320,6 +320,15 @@ impl Marks {
             self.dates.push(format!("weekday {day}"));
             return chars(piece);
         }
+        // "每周日" is every Sunday, not every week.
+        let every = run.strip_prefix('每').filter(|rest| {
+            known::WEEKDAYS
+                .iter()
+                .any(|(piece, _)| rest.starts_with(piece))
+        });
+        if every.is_some() {
+            return 1;
+        }
         if let Some((piece, day)) = known::RELATIVE_DAYS
             .iter()
             .find(|(piece, _)| run.starts_with(piece))

@@ -4,6 +4,8 @@
 mod amounts;
 pub(crate) mod assessment;
 pub(crate) mod compare;
+#[cfg(test)]
+mod compare_tests;
 #[rustfmt::skip]
 mod lexicon;
 mod marks;
