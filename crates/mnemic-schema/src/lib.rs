@@ -6,6 +6,11 @@ mod check;
 mod compact;
 #[cfg(test)]
 mod damage_tests;
+mod document;
+mod document_check;
+#[cfg(test)]
+mod document_damage_tests;
+mod document_write;
 mod error;
 mod events;
 mod export;
@@ -15,8 +20,10 @@ mod filter;
 mod follow;
 mod foreign;
 mod frozen;
+mod graph;
 mod image;
 mod import;
+mod indexed;
 mod keep_copy;
 mod lifecycle;
 mod merge;
@@ -41,6 +48,9 @@ mod write;
 pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
+pub use document::{ChunkRow, DocumentParts, DocumentRow, card};
+pub use document_check::DocumentFaults;
+pub use document_write::{ChunkVector, ChunkVectors, ChunksWritten, NewChunk};
 pub use error::SchemaError;
 pub use events::{Action, Event, EventFilter, Retention};
 pub use fading::LifeRow;
@@ -49,7 +59,12 @@ pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
+pub use graph::{
+    Direction, HubRow, Links, NewRelationRow, Reached, RelationChange, RelationFilter, RelationRow,
+    StepRow,
+};
 pub use image::Image;
+pub use indexed::Indexed;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use merge::{FirstEntity, TakenOver};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};

@@ -33,8 +33,13 @@ pub struct MemoryRow {
 
 /// Begins a statement that reads [`MemoryRow`]s: its columns, in their order, of the memories `m`.
 pub(crate) fn select_memories() -> String {
+    select_memories_with("")
+}
+
+/// As [`select_memories`], with more columns (each after a comma) behind the others.
+pub(crate) fn select_memories_with(more: &str) -> String {
     format!(
-        "SELECT m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at, {LIFECYCLE_COLUMNS} FROM {MEMORY_JOINS}"
+        "SELECT m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at, {LIFECYCLE_COLUMNS}{more} FROM {MEMORY_JOINS}"
     )
 }
 

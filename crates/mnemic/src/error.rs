@@ -112,6 +112,9 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
     match error {
         SchemaError::BadPath { .. }
         | SchemaError::BadId { .. }
+        | SchemaError::IsDocument { .. }
+        | SchemaError::NotADocument { .. }
+        | SchemaError::BadChunks { .. }
         | SchemaError::BadLifecycle { .. } => ErrorKind::InvalidInput,
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use mnemic_embed::{Embedder, Reranker};
-use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
+use mnemic_schema::{
+    Indexed, QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction,
+};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
@@ -49,6 +51,7 @@ struct Inner {
     /// Held by the thread that embeds the file again.
     reembedding: Mutex<()>,
     resident: Resident,
+    resident_passages: Resident,
     last_check: Mutex<Option<LastCheck>>,
     /// Made at the first recall.
     tokenizer: Mutex<Option<Tokenizer>>,
@@ -136,7 +139,8 @@ impl Memory {
                     changes: 0,
                 }),
                 reembedding: Mutex::new(()),
-                resident: Resident::new(index_budget),
+                resident: Resident::new(Indexed::Memories, index_budget),
+                resident_passages: Resident::new(Indexed::Passages, index_budget),
                 last_check: Mutex::default(),
                 tokenizer: Mutex::default(),
             }),
@@ -223,6 +227,11 @@ impl Memory {
 
     pub(crate) fn resident(&self) -> &Resident {
         &self.inner.resident
+    }
+
+    /// That of passages, which has what the other leaves of the budget.
+    pub(crate) fn resident_passages(&self) -> &Resident {
+        &self.inner.resident_passages
     }
 
     pub(crate) fn note_check(&self, check: LastCheck) {
@@ -337,7 +346,7 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     let Some(recorded) = snapshot.recorded_model()? else {
         return Ok(false);
     };
-    if recorded.is_unknown() && snapshot.vector_count()? > 0 {
+    if recorded.is_unknown() && snapshot.has_any_vector()? {
         return Err(Error::new(
             ErrorKind::ModelMismatch,
             format!(
@@ -353,7 +362,7 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     if embedder.model().same_space(&found) {
         return Ok(true);
     }
-    if snapshot.vector_count()? == 0 {
+    if !snapshot.has_any_vector()? {
         return Ok(false);
     }
     Err(Error::new(

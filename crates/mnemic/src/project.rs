@@ -1,6 +1,6 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::{Event, Scope};
+use mnemic_schema::{Event, Scope, Timestamp};
 
 use crate::consolidate::merge::Merged;
 use crate::consolidate::{Consolidate, Consolidation};
@@ -271,7 +271,8 @@ impl ProjectMemory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        self.memory.touch_within(&self.scope(), ids)
+        self.memory
+            .touch_within(&self.scope(), ids, Timestamp::now())
     }
 
     /// As [`Memory::acting_as`], of this project.
@@ -307,12 +308,17 @@ impl ProjectMemory {
         self.memory.undo_one_within(&self.scope(), event)
     }
 
-    fn scope(&self) -> Scope {
+    /// The whole, for verbs that narrow what they are given themselves.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
         Scope::Project(self.project.clone())
     }
 
     /// The part of a scope that is in this project; naming another one is an error, as it would find nothing.
-    fn narrowed(&self, scope: &Scope) -> Result<Scope> {
+    pub(crate) fn narrowed(&self, scope: &Scope) -> Result<Scope> {
         match scope {
             Scope::Project(other) | Scope::ProjectAndGlobal(other) if *other != self.project => {
                 Err(self.outside(Some(other)))
@@ -330,7 +336,7 @@ impl ProjectMemory {
         }
     }
 
-    fn outside(&self, project: Option<&str>) -> Error {
+    pub(crate) fn outside(&self, project: Option<&str>) -> Error {
         let named = match project {
             Some(project) => format!("the project {project:?}"),
             None => "no project".to_owned(),

@@ -81,7 +81,7 @@ impl NewMemory {
         self
     }
 
-    /// The ids of memories in whose place it stands: they are kept, but not recalled unless asked for
+    /// The ids of memories in whose place it stands from its creation on: they are kept, but not recalled unless asked for
     /// ([`crate::Include::superseded`], [`crate::Recall::as_of`]).
     pub fn supersedes<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
         self.supersedes = ids.into_iter().map(Into::into).collect();
@@ -258,8 +258,10 @@ pub struct Pruned {
 pub struct RepairReport {
     /// What was mended in the file itself.
     pub file: FileRepair,
-    /// Memories that had no vector and were embedded.
+    /// Memories and passages that had no vector and were embedded.
     pub vectors_added: u64,
+    /// Documents that were cut anew.
+    pub documents_cut: u64,
     /// What is wrong still: nothing, unless a model was missing or the database itself is damaged.
     pub remaining: CheckReport,
 }
@@ -268,9 +270,9 @@ pub struct RepairReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Memories that have their vector.
+    /// Memories and passages that have their vector, or have nothing to embed.
     pub done: u64,
-    /// Memories in the file.
+    /// Memories and passages in the file.
     pub total: u64,
 }
 
@@ -280,7 +282,7 @@ pub struct Progress {
 pub struct Reembedded {
     /// Whether the new vectors are in place: `false` where the callback ended the work.
     pub finished: bool,
-    /// Memories embedded by this call.
+    /// Memories and passages embedded by this call.
     pub embedded: u64,
     /// The vectors of the file after it.
     pub coverage: Coverage,
@@ -292,13 +294,13 @@ pub struct Reembedded {
 pub struct Backfilled {
     /// Whether it came to the end: `false` where the callback ended the work.
     pub finished: bool,
-    /// Memories embedded by this call.
+    /// Memories and passages embedded by this call.
     pub embedded: u64,
     /// Ids of the memories in whose text the model finds nothing to embed.
     pub nothing_to_embed: Vec<String>,
 }
 
-/// How many memories have a vector, from [`crate::Memory::coverage`].
+/// How many memories and passages have a vector, from [`crate::Memory::coverage`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Coverage {
@@ -314,6 +316,23 @@ pub struct Coverage {
     pub coming_model: Option<EmbeddingModel>,
     /// Memories with a vector of the coming model.
     pub staged: u64,
+    /// Documents.
+    pub documents: u64,
+    /// Documents whose chunks are not those of their source: another program changed it. [`crate::Memory::backfill`] and
+    /// [`crate::Memory::repair`] cut them anew.
+    pub stale: u64,
+    /// Passages of documents.
+    pub chunks: u64,
+    /// Passages with a vector.
+    pub chunks_embedded: u64,
+    /// Passages in which the model found nothing to embed: they need none.
+    pub chunks_empty: u64,
+    /// Passages without a vector, but for those.
+    pub chunks_missing: u64,
+    /// Vectors of passages without a passage: none, unless the file is damaged.
+    pub chunks_orphaned: u64,
+    /// Passages that the coming model has embedded, or found nothing to embed in.
+    pub chunks_staged: u64,
 }
 
 /// What [`crate::Memory::backup`] wrote.

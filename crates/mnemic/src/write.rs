@@ -125,7 +125,7 @@ impl Memory {
                 }
                 // When all are there, as one may name another.
                 for (stored, said) in stored.iter().zip(&said) {
-                    said.say(transaction, scope, &stored.id, now)?;
+                    said.say(transaction, scope, &stored.id, stored.created_at)?;
                 }
                 Ok(stored)
             })
@@ -241,7 +241,7 @@ impl Memory {
                 transaction.call_it(None);
                 let (row, said) = new_row(with.clone(), Some(old.into()), now);
                 let id = transaction.insert(&row, embeddings.get(0))?;
-                said.say(transaction, scope, &id, now)?;
+                said.say(transaction, scope, &id, row.created_at)?;
                 Ok(Stored {
                     id,
                     created_at: row.created_at,
@@ -413,7 +413,7 @@ impl Sayings {
         transaction: &mut WriteTransaction<'_>,
         scope: &Scope,
         id: &str,
-        now: Timestamp,
+        created_at: Timestamp,
     ) -> Result<()> {
         if self.lifecycle != Lifecycle::default() {
             transaction.set_lifecycle(id, &self.lifecycle)?;
@@ -421,7 +421,7 @@ impl Sayings {
         lifecycle::say(transaction, scope, id, self.lifecycle.clone(), &self.said)?;
         for old in &self.supersedes {
             lifecycle::within(transaction, scope, old)?;
-            transaction.supersede(old, id, now)?;
+            transaction.supersede(old, id, created_at)?;
         }
         Ok(())
     }

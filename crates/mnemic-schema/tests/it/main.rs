@@ -7,6 +7,8 @@
     clippy::print_stdout
 )]
 
+mod documents;
+mod graph;
 mod migration;
 mod open;
 mod search;

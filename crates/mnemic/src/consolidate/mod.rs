@@ -242,7 +242,7 @@ impl Memory {
     ) -> Result<Vec<Group>> {
         // Every memory asks it.
         self.resident().wake();
-        let resident = self.resident().follow(snapshot)?;
+        let resident = self.resident().follow(snapshot, 0)?;
         let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
         let mut grouped: HashSet<i64> = HashSet::new();
         let mut groups = Vec::new();

@@ -191,7 +191,7 @@ impl Memory {
                 Some(embedder) => space_of(snapshot, embedder)?,
                 None => false,
             };
-            let resident = self.resident().follow(snapshot)?;
+            let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let mut filter = candidate.filter.clone();
             if snapshot.has_lifecycle()? {

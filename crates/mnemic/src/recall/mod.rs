@@ -2,6 +2,7 @@
 //! comes after the snapshot is closed, and the best have been scored once more.
 
 pub(crate) mod budget;
+pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod hit;
 pub(crate) mod leg;
@@ -40,7 +41,7 @@ impl Memory {
     /// The memories that fit a question best, best first.
     ///
     /// It searches by words and by vectors, filters first, scores every candidate by both, and reads one state of the
-    /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
+    /// file throughout. Nothing is written (unless [`Recall::touch`] asks for it). Equal scores are ordered by time of creation (newest first), then by id, so
     /// that the same question to the same file has the same answer.
     ///
     /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first
@@ -49,7 +50,7 @@ impl Memory {
     /// # Errors
     /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
     /// vectors live in another space than this handle's model; `NotCalibrated` and `InvalidInput` as
-    /// [`Recall::min_percentile`] says; `Busy`, `Corrupt`, `Storage`.
+    /// [`Recall::min_percentile`] and [`Recall::touch`] say; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -70,7 +71,13 @@ impl Memory {
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
-        self.watched(&recall, &mut Unwatched)
+        let hits = self.watched(&recall, &mut Unwatched)?;
+        if recall.touch {
+            let used = hits.iter().map(|hit| hit.memory.id.as_str());
+            let at = recall.now.unwrap_or_else(Timestamp::now);
+            self.touch_within(&recall.filter.scope, used, at)?;
+        }
+        Ok(hits)
     }
 
     /// Recalls, stage by stage; `watch` sees what each stage left.
@@ -104,7 +111,7 @@ impl Memory {
                 self.resident().clear();
             }
             let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
-            let resident = self.resident().follow(snapshot)?;
+            let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let filter = recall.filter_now(snapshot, now)?;
             let source = Source::new(snapshot, &filter, resident)?;
@@ -119,7 +126,10 @@ impl Memory {
                 depth,
                 now,
             };
-            let mut scored = scene.scored(recall.limit)?;
+            let mut scored = match &recall.expand {
+                Some(expand) => expand::scored(&scene, expand)?,
+                None => scene.scored(recall.limit)?,
+            };
             event!(
                 candidates = scored.len(),
                 by_index = source.has_index(),
@@ -198,19 +208,30 @@ impl Scored {
     }
 }
 
+/// The legs of one search.
+type Legs = Vec<Box<dyn Leg>>;
+
 impl Scene<'_> {
     /// All candidates for a limit of so many, scored, in no order.
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
+        Ok(self.searched(limit)?.0)
+    }
+
+    /// The same, with the legs that found them.
+    fn searched(&self, limit: usize) -> Result<(Vec<Scored>, Legs)> {
         let k = candidates_for(limit.max(self.depth));
         let vector = self.vector.map(<[f32]>::to_vec);
         let mut legs = search(self.source, &self.recall.preset, self.words, vector, k)?;
-        score(
+        let found = united(&legs);
+        let scored = score(
             self.snapshot,
             self.source,
             &self.recall.preset,
             &mut legs,
             self.now,
-        )
+            found,
+        )?;
+        Ok((scored, legs))
     }
 }
 
@@ -226,8 +247,8 @@ fn search(
     words: &[Token],
     vector: Option<Vec<f32>>,
     k: usize,
-) -> Result<Vec<Box<dyn Leg>>> {
-    let mut legs: Vec<Box<dyn Leg>> = Vec::new();
+) -> Result<Legs> {
+    let mut legs = Legs::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(
             source,
@@ -248,20 +269,26 @@ fn search(
     Ok(legs)
 }
 
-/// Unites the candidates of the legs, has each leg complete its signals, and fuses them.
-fn score(
-    snapshot: &Snapshot<'_>,
-    source: &Source<'_>,
-    preset: &Preset,
-    legs: &mut [Box<dyn Leg>],
-    now: Timestamp,
-) -> Result<Vec<Scored>> {
+/// The candidates of the legs, each once.
+fn united(legs: &[Box<dyn Leg>]) -> Vec<i64> {
     let mut candidates: Vec<i64> = legs
         .iter()
         .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
         .collect();
     candidates.sort_unstable();
     candidates.dedup();
+    candidates
+}
+
+/// Has each leg complete its signals for the candidates, and fuses them.
+fn score(
+    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
+    preset: &Preset,
+    legs: &mut [Box<dyn Leg>],
+    now: Timestamp,
+    candidates: Vec<i64>,
+) -> Result<Vec<Scored>> {
     for leg in legs.iter_mut() {
         leg.complete(source, &candidates)?;
     }

@@ -7,6 +7,7 @@ use crate::Result;
 
 use crate::filter::{Clocks, clock_verbs, filter_verbs};
 use crate::recall::budget::{Budget, TokenCounter};
+use crate::recall::expand::Expand;
 use crate::recall::preset::Preset;
 
 /// A question to a memory. A `&str` or `String` becomes one with the defaults: global memories, the best ten.
@@ -36,7 +37,9 @@ pub struct Recall {
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
+    pub(crate) expand: Option<Expand>,
     pub(crate) clocks: Clocks,
+    pub(crate) touch: bool,
 }
 
 /// How many hits a question gets that does not say.
@@ -61,7 +64,9 @@ impl Recall {
             preset: Preset::default(),
             now: None,
             rerank: None,
+            expand: None,
             clocks: Clocks::default(),
+            touch: false,
         }
     }
 
@@ -167,6 +172,38 @@ impl Recall {
         self
     }
 
+    /// Follows links from the best candidates, so that what is joined to an answer may be one too: relations, and causal
+    /// parents, whichever way they lead. Default: off.
+    ///
+    /// A memory that links lead to has the score and the relevance of the candidate that it was reached from, times
+    /// decay^steps, where that is more than its own score: a score rises by a link or stays, and never passes the one that it
+    /// came from. Of several candidates the one counts that gives the most. Whatever joins passes the filter, and counts in
+    /// floors, limit and budget as any other; links are followed within the scope, and where a step between does not pass the
+    /// rest of the filter, what lies behind it still may. What was known at an instant
+    /// ([`Recall::known_at`]) is told by the relations drawn by then. With a reranker, what joined is read like the others.
+    /// [`crate::Signals::expanded`] tells what was reached, and how.
+    ///
+    /// ```
+    /// use mnemic::{Expand, Memory, Recall};
+    ///
+    /// let memory = Memory::builder().no_embedder().open_in_memory()?;
+    /// let rule = memory.store("deploys freeze on Fridays")?.id;
+    /// let reason = memory.store("the shop was down for a whole weekend in March")?.id;
+    /// memory.relate((&reason, &rule, "supports", "the rule was made the week after"))?;
+    ///
+    /// let plain = memory.recall("when do deploys freeze?")?;
+    /// let hits = memory.recall(Recall::new("when do deploys freeze?").expand(Expand::new()))?;
+    /// assert_eq!((plain.len(), hits.len()), (1, 2));
+    /// assert_eq!(hits[1].memory.id, reason);
+    /// assert_eq!(hits[1].signals.expanded.as_ref().unwrap().from, rule);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn expand(mut self, expand: Expand) -> Self {
+        self.expand = Some(expand);
+        self
+    }
+
+    /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.
     /// The instant from which ages are counted, and at which memories must be valid unless [`Recall::valid_at`] says
     /// otherwise. Default: the present. Give one for answers that can be repeated.
     pub fn now(mut self, now: Timestamp) -> Self {
@@ -176,6 +213,24 @@ impl Recall {
 }
 
 impl Recall {
+    /// Counts a use of each hit once it is recalled, all in one transaction: [`crate::Memory::touch`] with the ids of the
+    /// hits, at the instant that [`Recall::now`] gives. Without it a recall writes nothing. Where it cannot be counted
+    /// (`ReadOnly`, `Busy`, `Storage`), the recall fails with that. [`crate::Memory::explain`] counts nothing.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// let id = memory.store("deploys freeze on Fridays")?.id;
+    /// memory.recall(Recall::new("when do deploys freeze?").touch())?;
+    /// assert_eq!(memory.get(&id)?.unwrap().usage.accesses, 1);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn touch(mut self) -> Self {
+        self.touch = true;
+        self
+    }
+
     /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them
     /// stand alike, and nothing is asked of each.
     pub(crate) fn filter_now(&self, snapshot: &Snapshot<'_>, now: Timestamp) -> Result<Filter> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mnemic_schema::{Filter, IndexLife, IndexRow, Scope, Snapshot, Timestamp};
+use mnemic_schema::{Filter, IndexLife, IndexRow, Indexed, Scope, Snapshot, Timestamp};
 
 use crate::Result;
 use crate::resident::lives::Lives;
@@ -201,7 +201,12 @@ impl Rows {
     }
 
     /// The rows that pass a filter.
-    pub(crate) fn select(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Selection<'_>> {
+    pub(crate) fn select(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        filter: &Filter,
+    ) -> Result<Selection<'_>> {
         let number = |project: &String| self.names.get(project).copied().unwrap_or(DEAD - 1);
         let (projects, any_project) = match &filter.scope {
             Scope::Global => ([GLOBAL, GLOBAL], false),
@@ -220,32 +225,38 @@ impl Rows {
                 .unwrap_or(i64::MAX)
                 .min(known.map_or(i64::MAX, |micros| micros.saturating_add(1))),
             any_time: filter.since.is_none() && filter.until.is_none() && known.is_none(),
-            marked: self.mark(snapshot, filter)?,
+            marked: self.mark(indexed, snapshot, filter)?,
         })
     }
 
     /// The rows that pass by their tags, ids and lifecycles; `None` where the filter asks for none of these.
-    fn mark(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Option<Bits>> {
+    fn mark(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        filter: &Filter,
+    ) -> Result<Option<Bits>> {
         let mut marked: Option<Bits> = None;
         let mut and = |bits: Bits| match &mut marked {
             Some(marked) => marked.and(&bits),
             None => marked = Some(bits),
         };
         if !filter.tags_any.is_empty() {
-            and(self.tagged(snapshot, &filter.tags_any)?);
+            and(self.tagged(indexed, snapshot, &filter.tags_any)?);
         }
         for tag in &filter.tags_all {
-            and(self.tagged(snapshot, std::slice::from_ref(tag))?);
+            and(self.tagged(indexed, snapshot, std::slice::from_ref(tag))?);
         }
         if !filter.tags_none.is_empty() {
-            let mut bits = self.tagged(snapshot, &filter.tags_none)?;
+            let mut bits = self.tagged(indexed, snapshot, &filter.tags_none)?;
             bits.invert();
             and(bits);
         }
         if let Some(ids) = &filter.ids {
             let mut bits = Bits::new(self.len());
             for id in ids {
-                if let Some(position) = snapshot.key_of(id)?.and_then(|seq| self.position(seq)) {
+                let keys = snapshot.keys_in(indexed, id)?;
+                for position in keys.into_iter().filter_map(|seq| self.position(seq)) {
                     bits.set(position);
                 }
             }
@@ -258,16 +269,16 @@ impl Rows {
     }
 
     /// The rows with at least one of some tags.
-    fn tagged(&self, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
+    fn tagged(&self, indexed: Indexed, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
         let mut bits = Bits::new(self.len());
         for tag in tags {
-            bits.or(&*self.with_tag(snapshot, tag)?);
+            bits.or(&*self.with_tag(indexed, snapshot, tag)?);
         }
         Ok(bits)
     }
 
     /// The rows with a tag.
-    fn with_tag(&self, snapshot: &Snapshot<'_>, tag: &str) -> Result<Arc<Bits>> {
+    fn with_tag(&self, indexed: Indexed, snapshot: &Snapshot<'_>, tag: &str) -> Result<Arc<Bits>> {
         let known = |tags: &Mutex<HashMap<String, Arc<Bits>>>| {
             let tags = tags.lock().unwrap_or_else(PoisonError::into_inner);
             tags.get(tag).cloned()
@@ -276,7 +287,7 @@ impl Rows {
             return Ok(bits);
         }
         let mut bits = Bits::new(self.len());
-        snapshot.tagged(tag, |seq| {
+        snapshot.tagged_in(indexed, tag, |seq| {
             if let Some(position) = self.position(seq) {
                 bits.set(position);
             }

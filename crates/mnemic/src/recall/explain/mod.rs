@@ -259,8 +259,8 @@ impl<'a> Watcher<'a> {
         if !self.follows() || self.place(left).is_some() {
             return None;
         }
-        let (score, relevance, _) = self.found.as_ref()?.scored?;
-        Some((score, relevance))
+        let (score, relevance, _) = self.found.as_ref()?.scored.as_ref()?;
+        Some((*score, *relevance))
     }
 
     /// The stage that kept it from being scored; at last, that it is no candidate.
@@ -281,7 +281,7 @@ impl<'a> Watcher<'a> {
         }
         let all = scene.scored(usize::MAX)?;
         let scored = self.place(&all).and_then(|place| all.get(place));
-        found.scored = scored.map(|hit| (hit.score, hit.relevance, hit.signals));
+        found.scored = scored.map(|hit| (hit.score, hit.relevance, hit.signals.clone()));
         Ok(Dropped::NotACandidate {
             word_rank: scored.and_then(|hit| hit.signals.word_rank),
             vector_rank: scored.and_then(|hit| hit.signals.vector_rank),
@@ -354,7 +354,7 @@ impl Watch for Watcher<'_> {
             without_vectors: self.without_vectors(scene),
         };
         match self.place(scored).and_then(|place| scored.get(place)) {
-            Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals)),
+            Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals.clone())),
             None => self.dropped = Some(self.not_scored(scene, &mut found)?),
         }
         self.found = Some(found);
@@ -380,7 +380,7 @@ impl Watch for Watcher<'_> {
     fn reranked(&mut self, floors: &Floors, hits: &[Hit]) {
         let hit = hits.iter().find(|hit| hit.memory.id == self.id);
         if let (Some(found), Some(hit)) = (&mut self.found, hit) {
-            found.scored = Some((hit.score, hit.relevance, hit.signals));
+            found.scored = Some((hit.score, hit.relevance, hit.signals.clone()));
             if !floors.admits(hit.score, hit.relevance) {
                 self.dropped = Some(below(floors, hit.score, hit.relevance));
             }

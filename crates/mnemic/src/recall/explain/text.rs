@@ -35,7 +35,7 @@ impl Explanation {
         };
         let (held, lacking) = (list(&self.held), list(&self.lacking));
         write!(f, "  words      ")?;
-        match self.signals {
+        match &self.signals {
             _ if self.preset.word_weight <= 0.0 => {
                 write!(f, "not searched: the preset gives them no weight")?
             }
@@ -49,7 +49,7 @@ impl Explanation {
     }
 
     fn write_vector(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.without_vectors, self.signals) {
+        match (self.without_vectors, &self.signals) {
             (Some(silence), _) => writeln!(f, "  vector     not searched: {silence}"),
             (None, Some(signals)) => match signals.cosine {
                 Some(cosine) => {
@@ -65,7 +65,7 @@ impl Explanation {
 
     fn write_score(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(score), Some(relevance), Some(signals)) =
-            (self.score, self.relevance, self.signals)
+            (self.score, self.relevance, &self.signals)
         else {
             return Ok(());
         };
@@ -77,6 +77,9 @@ impl Explanation {
             "  newness    {newness:.3}; {:.1} days old",
             signals.age_days
         )?;
+        if let Some(expanded) = &signals.expanded {
+            writeln!(f, "  expanded   {expanded}")?;
+        }
         if let Some(rerank) = signals.rerank {
             let (kept, given) = (1.0 - RERANK_WEIGHT, RERANK_WEIGHT);
             writeln!(f, "  reranker   {rerank:.3}")?;
@@ -89,6 +92,14 @@ impl Explanation {
                 "  score      {score:.3} = {} · relevance + {share} · newness",
                 1.0 - share
             );
+        }
+        if let Some(expanded) = &signals.expanded {
+            let (factor, from) = (expanded.factor, &expanded.from);
+            writeln!(
+                f,
+                "  relevance  {relevance:.3}, its own or {factor:.3} · that of {from}"
+            )?;
+            return writeln!(f, "  score      {score:.3} = {factor:.3} · that of {from}");
         }
         match self.preset.formula {
             Formula::Convex if self.without_vectors.is_some() => {
