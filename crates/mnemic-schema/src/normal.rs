@@ -11,8 +11,8 @@ use crate::read::Snapshot;
 use crate::text::{QueryWord, index_text, visible};
 use crate::words::Token;
 
-/// The form under which two texts are the same: NFKC without characters that only steer the display, lower case, white
-/// space as single blanks, without final punctuation. A text of punctuation alone keeps it.
+/// The form under which two texts are the same: NFKC without characters that only steer the display, lower case, straight
+/// quotes, white space as single blanks, without final punctuation. A text of punctuation alone keeps it.
 ///
 /// ```
 /// use mnemic_schema::normal_text;
@@ -26,6 +26,7 @@ pub fn normal_text(text: &str) -> String {
     // Character by character, as the word index does it: a final sigma is one letter everywhere.
     let lower: String = visible_text(text)
         .chars()
+        .map(plain_quote)
         .flat_map(char::to_lowercase)
         .collect();
     let mut normal = String::with_capacity(lower.len());
@@ -46,6 +47,15 @@ pub fn normal_text(text: &str) -> String {
         normal.truncate(trimmed);
     }
     normal
+}
+
+/// Quotation marks and apostrophes as a keyboard has them.
+fn plain_quote(c: char) -> char {
+    match c {
+        '\u{2018}'..='\u{201b}' | '\u{2bc}' => '\'',
+        '\u{201c}'..='\u{201f}' => '"',
+        other => other,
+    }
 }
 
 /// A text in NFKC, without characters that only steer the display.
@@ -222,6 +232,7 @@ mod tests {
             ("今日は晴れ。", "今日は晴れ"),
             ("ﬁle", "file"),
             ("soft\u{ad}hyphen", "softhyphen"),
+            ("“don’t”", "\"don't\""),
         ] {
             assert_eq!(normal_text(a), normal_text(b), "{a:?} {b:?}");
         }

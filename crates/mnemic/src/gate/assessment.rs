@@ -62,7 +62,8 @@ pub enum Difference {
         /// The memory's.
         known: String,
     },
-    /// The two sides of a comparison have changed places: "tabs over spaces".
+    /// The two sides of a comparison have changed places ("tabs over spaces"), or names, numbers or dates in otherwise the
+    /// same words.
     Order {
         /// What comes first in the new text.
         new: String,

@@ -31,7 +31,7 @@ pub(super) const OPPOSITES: &[(&str, &str)] = &[
     ("left", "right"), ("early", "late"), ("morning", "evening"), ("fast", "slow"), ("online", "offline"), ("inside", "outside"),
     ("cheap", "expensive"), ("high", "low"), ("higher", "lower"), ("synchronous", "asynchronous"), ("sync", "async"),
     ("include", "exclude"), ("includes", "excludes"), ("ascending", "descending"), ("read-only", "writable"), ("add", "remove"),
-    ("added", "removed"), ("keep", "delete"), ("keeps", "deletes"), ("hot", "cold"), ("can", "cannot"), ("north", "south"),
+    ("added", "removed"), ("keep", "delete"), ("keeps", "deletes"), ("kept", "deleted"), ("beginning", "end"), ("begin", "end"), ("hot", "cold"), ("can", "cannot"), ("north", "south"),
     ("east", "west"), ("buy", "sell"), ("agree", "disagree"), ("agrees", "disagrees"), ("possible", "impossible"),
     // German
     ("aktiviert", "deaktiviert"), ("aktiv", "inaktiv"), ("erlaubt", "verboten"), ("immer", "nie"), ("an", "aus"),

@@ -1,7 +1,12 @@
 //! What a text says apart from its wording: whether it is negated, its numbers with their units, its dates, the names of
 //! numbered things; and the words that are left. It knows the words of `lexicon`, and compares nothing.
 
+use crate::gate::amounts::{
+    date, day_before_month, half_of_day, han_number, is_number, of, time_of_day, trimmed, unit,
+    unit_of, value,
+};
 use crate::gate::lexicon as known;
+use crate::gate::tokens::{Token, is_unspaced, tokens};
 
 /// What was found in a text.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,17 +51,6 @@ impl Word {
     pub(super) fn is_one_character(&self) -> bool {
         self.text.chars().nth(1).is_none() && self.text.chars().all(is_unspaced)
     }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Token {
-    /// As written.
-    Word(String),
-    /// Digits with what may stand between them, made ASCII.
-    Number(String),
-    /// One character of a script without spaces.
-    Unspaced(char),
-    Symbol(char),
 }
 
 impl Marks {
@@ -209,18 +203,16 @@ impl Marks {
             return 1;
         }
         self.dates.push(format!("day {}", trimmed(number)));
-        let mut len = 1;
-        for token in after.iter().take(2) {
+        for (len, token) in (2..).zip(after.iter().take(3)) {
             match token {
                 Token::Word(suffix) if matches!(&**suffix, "st" | "nd" | "rd" | "th") => {}
                 Token::Symbol(',') => {}
                 Token::Number(year) if year.len() == 4 => {
                     self.dates.push(format!("year {year}"));
-                    return len + 1;
+                    return len;
                 }
                 _ => break,
             }
-            len += 1;
         }
         1
     }
@@ -328,6 +320,15 @@ impl Marks {
             self.dates.push(format!("weekday {day}"));
             return chars(piece);
         }
+        // "每周日" is every Sunday, not every week.
+        let every = run.strip_prefix('每').filter(|rest| {
+            known::WEEKDAYS
+                .iter()
+                .any(|(piece, _)| rest.starts_with(piece))
+        });
+        if every.is_some() {
+            return 1;
+        }
         if let Some((piece, day)) = known::RELATIVE_DAYS
             .iter()
             .find(|(piece, _)| run.starts_with(piece))
@@ -418,273 +419,4 @@ impl Quantity {
         self.measure == other.measure
             && (self.value - other.value).abs() <= 1e-9 * self.value.abs().max(other.value.abs())
     }
-}
-
-/// What a list has for a word.
-fn of<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
-    let found = list.iter().find(|(known, _)| *known == word);
-    found.map(|(_, value)| *value)
-}
-
-fn unit_of(word: &str) -> Option<(&'static str, f64)> {
-    let found = known::UNITS.iter().find(|(known, ..)| *known == word);
-    found.map(|(_, measure, factor)| (*measure, *factor))
-}
-
-/// The unit that what follows a number begins with, and of how many tokens it is.
-fn unit(after: &[Token]) -> (Option<(&'static str, f64)>, usize) {
-    match after {
-        [Token::Symbol('-'), Token::Word(word), ..] => {
-            let unit = unit_of(&word.to_lowercase());
-            (unit, if unit.is_some() { 2 } else { 0 })
-        }
-        [Token::Word(word), ..] => {
-            let unit = unit_of(&word.to_lowercase());
-            (unit, usize::from(unit.is_some()))
-        }
-        [Token::Symbol('°'), Token::Word(word), ..] => {
-            (unit_of(&format!("°{}", word.to_lowercase())), 2)
-        }
-        [Token::Symbol(c), ..] => {
-            let unit = unit_of(&c.to_string());
-            (unit, usize::from(unit.is_some()))
-        }
-        [Token::Unspaced(_), ..] => {
-            let mut run = String::new();
-            let mut best = (None, 0);
-            for (i, token) in after.iter().take(3).enumerate() {
-                let Token::Unspaced(c) = token else { break };
-                run.push(*c);
-                if let unit @ Some(_) = unit_of(&run) {
-                    best = (unit, i + 1);
-                }
-            }
-            best
-        }
-        _ => (None, 0),
-    }
-}
-
-/// Whether a month is next, with what may stand between a day and it.
-fn day_before_month(after: &[Token]) -> bool {
-    let mut words = after.iter().filter(|token| {
-        !matches!(token, Token::Symbol('.'))
-            && !matches!(token, Token::Word(word) if matches!(&*word.to_lowercase(), "de" | "of" | "th" | "st" | "nd" | "rd"))
-    });
-    matches!(words.next(), Some(Token::Word(word)) if of(known::MONTHS, &word.to_lowercase()).is_some())
-}
-
-/// `am` or `pm`: whether it is the second half.
-fn half_of_day(after: &[Token]) -> Option<bool> {
-    let [Token::Word(word), ..] = after else {
-        return None;
-    };
-    match &*word.to_lowercase() {
-        "am" => Some(false),
-        "pm" => Some(true),
-        _ => None,
-    }
-}
-
-fn time_of_day(hour: &str, minute: &str, half: Option<bool>) -> String {
-    let hour: u32 = hour.parse().unwrap_or(99);
-    let hour = match half {
-        Some(true) if hour < 12 => hour + 12,
-        Some(false) if hour == 12 => 0,
-        _ => hour,
-    };
-    format!("time {hour}:{minute}")
-}
-
-/// The parts of a date written in digits, if it is one.
-fn date(number: &str) -> Option<[String; 3]> {
-    let parts: Vec<&str> = number.split(['-', '/', '.']).collect();
-    let [a, b, c] = parts.as_slice() else {
-        return None;
-    };
-    let parts = |year: &str, month: &str, day: &str| {
-        Some([
-            format!("year {year}"),
-            format!("month {}", trimmed(month)),
-            format!("day {}", trimmed(day)),
-        ])
-    };
-    if a.len() == 4 && b.len() <= 2 && c.len() <= 2 {
-        parts(a, b, c)
-    } else if a.len() <= 2 && b.len() <= 2 && c.len() == 4 {
-        // Day and month of 5/3/2026 may be meant the other way round; it is read alike in both texts.
-        parts(c, b, a)
-    } else {
-        None
-    }
-}
-
-fn trimmed(number: &str) -> &str {
-    let trimmed = number.trim_start_matches('0');
-    if trimmed.is_empty() { "0" } else { trimmed }
-}
-
-fn is_number(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_ascii_digit() || c == '.')
-}
-
-/// The value of a number as written; NaN for what is none, such as a version.
-fn value(number: &str) -> f64 {
-    let dots = number.matches('.').count();
-    let grouped = |mark: char| {
-        let mut parts = number.split(mark);
-        let first = parts
-            .next()
-            .is_some_and(|part| (1..=3).contains(&part.len()));
-        first && number.contains(mark) && parts.all(|part| part.len() == 3)
-    };
-    let plain = if number.contains(',') && dots == 0 {
-        if grouped(',') {
-            number.replace(',', "")
-        } else {
-            number.replace(',', ".")
-        }
-    } else if number.contains(',') {
-        // Both: the one that comes first groups.
-        if number.find(',') < number.find('.') {
-            number.replace(',', "")
-        } else {
-            number.replace('.', "").replace(',', ".")
-        }
-    } else if dots > 1 && grouped('.') {
-        number.replace('.', "")
-    } else {
-        number.to_owned()
-    };
-    plain.parse().unwrap_or(f64::NAN)
-}
-
-/// The number that a run begins with, written in Chinese characters, and of how many characters it is. A lone `一` is one
-/// only before something that is counted.
-fn han_number(run: &str) -> (Option<u32>, usize) {
-    let (mut total, mut current, mut len) = (0u32, None::<u32>, 0);
-    for c in run.chars() {
-        if let Some((_, digit)) = known::HAN_DIGITS.iter().find(|(known, _)| *known == c) {
-            // Digits in a row: 二〇二六.
-            current = Some(current.map_or(*digit, |before| {
-                before.saturating_mul(10).saturating_add(*digit)
-            }));
-        } else if let Some((_, power)) = known::HAN_POWERS.iter().find(|(known, _)| *known == c) {
-            total = total.saturating_add(current.take().unwrap_or(1).saturating_mul(*power));
-        } else {
-            break;
-        }
-        len += 1;
-    }
-    if len == 0 {
-        return (None, 0);
-    }
-    if len == 1 && run.starts_with('一') {
-        let after: Vec<Token> = run.chars().skip(1).take(3).map(Token::Unspaced).collect();
-        let counted = unit(&after).0.is_some()
-            || matches!(
-                after.first(),
-                Some(Token::Unspaced('月' | '日' | '号' | '点' | '年'))
-            );
-        if !counted {
-            return (None, 0);
-        }
-    }
-    (Some(total.saturating_add(current.unwrap_or(0))), len)
-}
-
-/// Whether a character is of a script without spaces between words.
-fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' | '\u{0e01}'..='\u{0e4e}')
-}
-
-/// The value of a decimal digit of any script that is known.
-fn digit(c: char) -> Option<char> {
-    let zero = known::ZEROS
-        .iter()
-        .find(|zero| (**zero..).take(10).any(|digit| digit == c))?;
-    char::from_digit(u32::from(c) - u32::from(*zero), 10)
-}
-
-fn tokens(text: &str) -> Vec<Token> {
-    let chars: Vec<char> = text.chars().map(|c| digit(c).unwrap_or(c)).collect();
-    let mut tokens = Vec::new();
-    let mut place = 0;
-    while let Some(&c) = chars.get(place) {
-        let rest = chars.get(place..).unwrap_or_default();
-        let len = if c.is_ascii_digit() {
-            let len = run(rest, |c| c.is_ascii_digit(), &['.', ',', ':', '-', '/']);
-            // "2026-05-01" is one, "3-5" is a range: two.
-            let one: String = rest.iter().take(len).collect();
-            let len = if date(&one).is_some() || !one.contains(['-', '/']) {
-                len
-            } else {
-                run(rest, |c| c.is_ascii_digit(), &['.', ',', ':'])
-            };
-            tokens.push(Token::Number(rest.iter().take(len).collect()));
-            len
-        } else if is_unspaced(c) {
-            tokens.push(Token::Unspaced(c));
-            1
-        } else if c.is_alphabetic() || c == '_' {
-            let letter =
-                |c: char| (c.is_alphanumeric() || c == '_' || is_mark(c)) && !is_unspaced(c);
-            let whole = run(rest, letter, &['\'', '’', '-', '.']);
-            let joined: String = rest.iter().take(whole).collect();
-            let is_name = joined.contains(|c: char| c.is_ascii_digit())
-                && joined.contains(|c: char| c.is_alphabetic());
-            let len = if is_name {
-                whole
-            } else {
-                run(rest, letter, &['\'', '’'])
-            };
-            let word: String = rest.iter().take(len).collect();
-            push_word(&mut tokens, &word.replace('’', "'"));
-            len
-        } else {
-            if !c.is_whitespace() {
-                tokens.push(Token::Symbol(c));
-            }
-            1
-        };
-        place += len.max(1);
-    }
-    tokens
-}
-
-/// A word, without the article or pronoun that French joins to it by an apostrophe.
-fn push_word(tokens: &mut Vec<Token>, word: &str) {
-    let whole = word.to_lowercase();
-    let elided = whole.split_once('\'').filter(|(before, after)| {
-        (before.chars().count() == 1 || *before == "qu") && !after.is_empty() && *after != "t"
-    });
-    if let Some((before, _)) = elided
-        && let Some((_, rest)) = word.split_once('\'')
-        && whole != "aujourd'hui"
-    {
-        tokens.push(Token::Word(before.to_owned()));
-        tokens.push(Token::Word(rest.to_owned()));
-    } else {
-        let bare = word.strip_suffix("'s").unwrap_or(word);
-        tokens.push(Token::Word(bare.to_owned()));
-    }
-}
-
-fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}')
-}
-
-/// How many characters belong to a run; one of `inside` belongs where such a character follows it.
-fn run(rest: &[char], belongs: impl Fn(char) -> bool, inside: &[char]) -> usize {
-    let mut len = 0;
-    while let Some(&c) = rest.get(len) {
-        let joins = inside.contains(&c) && rest.get(len + 1).is_some_and(|next| belongs(*next));
-        if !belongs(c) && !joins {
-            break;
-        }
-        len += 1;
-    }
-    len
 }

@@ -1,12 +1,17 @@
 //! The write gate: what a new text is to the memories of its project, and what is done about it. It calls no model but the
 //! embedder and, where there is one, the judge; both outside locks and transactions.
 
+mod amounts;
 pub(crate) mod assessment;
 pub(crate) mod compare;
+#[cfg(test)]
+mod compare_tests;
 #[rustfmt::skip]
 mod lexicon;
 mod marks;
 pub(crate) mod policy;
+mod ratio;
+mod tokens;
 
 use mnemic_embed::Embedder;
 use mnemic_schema::{

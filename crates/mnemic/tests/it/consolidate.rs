@@ -337,3 +337,65 @@ fn a_merge_that_cannot_be_changes_nothing() {
     assert!(got.created_at > Timestamp::MIN);
     sound(&memory);
 }
+
+/// Both rules on the labelled pairs, each pair with an entity of its own: what is grouped is to say the same (duplicate or
+/// near). Prints the table of `docs/lifecycle.md`: `cargo test -p mnemic --test it consolidate::both -- --nocapture`.
+#[test]
+fn both_rules_group_as_well_as_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = Memory::open(&path).unwrap();
+    let pairs: Vec<serde_json::Value> = include_str!("../data/gate_pairs.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let text = |pair: &serde_json::Value, name: &str| pair[name].as_str().unwrap().to_owned();
+    for (i, pair) in pairs.iter().enumerate() {
+        let both = ["known", "new"].map(|name| {
+            NewMemory::new(text(pair, name))
+                .project(format!("{i}"))
+                .id(format!("{i}-{name}"))
+        });
+        memory.store_all(both).unwrap();
+    }
+    sql(
+        &path,
+        "INSERT INTO memory_entities (entity, seq, name, place) SELECT 'e', seq, 'e', 0 FROM memories",
+    );
+    let mut found_by = Vec::new();
+    for rule in [ConsolidateRule::AgentMemory, ConsolidateRule::Gate] {
+        let found = memory.consolidate(Consolidate::new().rule(rule)).unwrap();
+        assert_eq!(found.looked_at, 2 * pairs.len());
+        let grouped: Vec<usize> = found
+            .groups
+            .iter()
+            .map(|group| group.memories[0].project.as_ref().unwrap().parse().unwrap())
+            .collect();
+        let same = |label: &str| label == "duplicate" || label == "near";
+        let wanted = pairs
+            .iter()
+            .filter(|pair| same(&text(pair, "label")))
+            .count();
+        let right = grouped
+            .iter()
+            .filter(|i| same(&text(&pairs[**i], "label")))
+            .count();
+        let conflicts = grouped
+            .iter()
+            .filter(|i| text(&pairs[**i], "label") == "conflict");
+        let (precision, recall) = (
+            right as f64 / grouped.len() as f64,
+            right as f64 / wanted as f64,
+        );
+        println!(
+            "| {rule:?} | {precision:.2} | {recall:.2} | {} conflicts grouped |",
+            conflicts.count()
+        );
+        found_by.push((precision, recall));
+    }
+    let [seed, gate] = found_by.as_slice() else {
+        panic!("two rules");
+    };
+    assert!(gate.0 >= 0.98 && gate.1 >= 0.93, "{gate:?}");
+    assert!(gate.0 > seed.0 && gate.1 > seed.1, "{seed:?} {gate:?}");
+}
