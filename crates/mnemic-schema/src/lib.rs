@@ -7,13 +7,16 @@ mod compact;
 #[cfg(test)]
 mod damage_tests;
 mod error;
+mod events;
 mod export;
 mod extension;
+mod fading;
 mod filter;
 mod follow;
 mod foreign;
 mod frozen;
 mod graph;
+mod image;
 mod import;
 mod keep_copy;
 mod lifecycle;
@@ -38,6 +41,8 @@ pub use adopt::AdoptReport;
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use error::SchemaError;
+pub use events::{Action, Event, EventFilter, Retention};
+pub use fading::LifeRow;
 pub use filter::{Filter, Scope, Standing};
 pub use follow::{IndexRow, IndexState};
 pub use foreign::{
@@ -47,6 +52,7 @@ pub use graph::{
     Direction, HubRow, Links, NewRelationRow, Reached, RelationChange, RelationFilter, RelationRow,
     StepRow,
 };
+pub use image::Image;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
 pub use open::{Durability, OpenOptions, Readers, Store};

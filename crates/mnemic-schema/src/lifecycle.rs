@@ -6,6 +6,7 @@ use std::fmt;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::error::{Doing, SchemaError};
+use crate::events::Action;
 use crate::read::Snapshot;
 use crate::row::text;
 use crate::timestamp::Timestamp;
@@ -390,12 +391,12 @@ impl WriteTransaction<'_> {
             return Err(bad(defect));
         }
         let seq = self.must_have(id)?;
+        self.note_change(id, &Action::Updated, None)?;
         if *lifecycle == Lifecycle::default() {
             self.execute(doing, "DELETE FROM lifecycle WHERE seq = ?1", [seq])?;
             return Ok(());
         }
-        let key = |id: &Option<String>| id.as_ref().map(|id| self.must_have(id)).transpose();
-        let parent = key(&lifecycle.causal_parent)?;
+        let parent = self.key_of_named(&lifecycle.causal_parent)?;
         if let Some(parent) = parent
             && self.is_among_causes(seq, parent)?
         {
@@ -404,7 +405,7 @@ impl WriteTransaction<'_> {
                 lifecycle.causal_parent.as_deref().unwrap_or_default()
             )));
         }
-        let superseding = key(&lifecycle.superseded_by)?;
+        let superseding = self.key_of_named(&lifecycle.superseded_by)?;
         if superseding == Some(seq) {
             return Err(bad("it cannot supersede itself".to_owned()));
         }
@@ -489,6 +490,10 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
+    fn key_of_named(&self, id: &Option<String>) -> Result<Option<i64>, SchemaError> {
+        id.as_ref().map(|id| self.must_have(id)).transpose()
+    }
+
     /// The key of a memory that must be there.
     pub(crate) fn must_have(&self, id: &str) -> Result<i64, SchemaError> {
         self.key_of(id)?
@@ -523,6 +528,8 @@ impl WriteTransaction<'_> {
                 reason: format!("{by:?} cannot supersede it, as it stands in the place of {by:?}"),
             });
         }
+        let detail = serde_json::json!({ "by": by }).to_string();
+        self.note_change(old, &Action::Superseded, Some(detail))?;
         let at = at.to_string();
         self.execute(
             doing,

@@ -7,6 +7,7 @@ mod embedding;
 mod error;
 mod filter;
 mod graph;
+mod history;
 mod lifecycle;
 mod memory;
 mod project;
@@ -28,6 +29,9 @@ pub use graph::causes::{Trace, Traced};
 pub use graph::list::{Hub, Relations};
 pub use graph::relation::{Link, NewRelation, Related, Relation, RelationKind};
 pub use graph::walk::{Neighbour, Neighbours, Path, ShortestPath, Step};
+pub use history::{Events, History, Undone};
+pub use lifecycle::checkup::{Checkup, CheckupReport, Hint};
+pub use lifecycle::maintain::{Maintain, MaintainReport, Maintained};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -37,8 +41,9 @@ pub use mnemic_embed::{
     normalize, sigmoid,
     testing::{check_embedder, check_reranker},
 };
+pub use mnemic_rank::{Judgement, LifePolicy, Reason, TrustFormula, TrustRule, Verdict};
 pub use mnemic_schema::{
-    CheckReport, Direction, Durability, Kind, Layer, Left, Lifecycle,
+    Action, CheckReport, Direction, Durability, Event, Kind, Layer, Left, Lifecycle,
     RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]

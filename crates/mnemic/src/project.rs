@@ -1,7 +1,8 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::Scope;
+use mnemic_schema::{Event, Scope};
 
+use crate::history::{Events, Undone};
 use crate::memory::Memory;
 use crate::recall::explain::Explanation;
 use crate::recall::hit::Hit;
@@ -227,6 +228,39 @@ impl ProjectMemory {
         I::Item: AsRef<str>,
     {
         self.memory.touch_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::acting_as`], of this project.
+    pub fn acting_as(&self, actor: impl Into<String>) -> Self {
+        Self {
+            memory: self.memory.acting_as(actor),
+            project: self.project.clone(),
+        }
+    }
+
+    /// As [`Memory::events`], of memories that were of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`].
+    pub fn events(&self, mut events: Events) -> Result<Vec<Event>> {
+        events.filter.scope = self.narrowed(&events.filter.scope)?;
+        self.memory.events(events)
+    }
+
+    /// As [`Memory::undo_batch`]; events of other projects are not there.
+    ///
+    /// # Errors
+    /// As [`Memory::undo_batch`].
+    pub fn undo_batch(&self, batch: i64) -> Result<Undone> {
+        self.memory.undo_batch_within(&self.scope(), batch)
+    }
+
+    /// As [`Memory::undo`]; an event of another project is not there.
+    ///
+    /// # Errors
+    /// As [`Memory::undo`].
+    pub fn undo(&self, event: i64) -> Result<Undone> {
+        self.memory.undo_one_within(&self.scope(), event)
     }
 
     /// The whole, for verbs that narrow what they are given themselves.

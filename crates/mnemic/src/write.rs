@@ -2,8 +2,8 @@
 
 use mnemic_embed::{Embedder, InputKind};
 use mnemic_schema::{
-    Embedded, Filter, Lifecycle, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot,
-    Timestamp, WriteTransaction,
+    Action, Embedded, Filter, Lifecycle, MemoryRow, NewRow, RecordedModel, RowChange, Scope,
+    Snapshot, Timestamp, WriteTransaction,
 };
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
@@ -236,7 +236,9 @@ impl Memory {
             let windows = windows(embedder, &[&with.content])?;
             self.write(|transaction| {
                 let old = row_within(transaction, scope, id)?;
+                transaction.call_it(Some(Action::Replaced));
                 transaction.delete(id)?;
+                transaction.call_it(None);
                 let (row, said) = new_row(with.clone(), Some(old.into()), now);
                 let id = transaction.insert(&row, embeddings.get(0))?;
                 said.say(transaction, scope, &id, now)?;
@@ -322,6 +324,7 @@ impl Memory {
         }
         let ids = if apply {
             self.write(|transaction| {
+                transaction.call_it(Some(Action::Pruned));
                 let ids = transaction.ids(&filter)?;
                 for id in &ids {
                     transaction.delete(id)?;
@@ -370,10 +373,15 @@ pub(crate) struct Embeddings {
 impl Embeddings {
     /// As far as the model finds something to embed in the texts.
     pub(crate) fn of(embedder: &dyn Embedder, texts: &[&str]) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::made(embedder, passages(embedder, texts)?))
+    }
+
+    /// Those that a model made.
+    pub(crate) fn made(embedder: &dyn Embedder, vectors: Vec<Option<Vec<f32>>>) -> Self {
+        Self {
             model: Some(recorded(embedder.model())),
-            vectors: passages(embedder, texts)?,
-        })
+            vectors,
+        }
     }
 
     pub(crate) fn get(&self, i: usize) -> Option<Embedded<'_>> {

@@ -1,8 +1,10 @@
 //! The verbs on how a memory stands: supersede, forget, revive, touch. They never change its text, nor any index of it.
 
+pub(crate) mod checkup;
+pub(crate) mod maintain;
 pub(crate) mod said;
 
-use mnemic_schema::{Lifecycle, Scope, Snapshot, Timestamp, WriteTransaction};
+use mnemic_schema::{Action, Lifecycle, Scope, Snapshot, Timestamp, WriteTransaction};
 
 use crate::lifecycle::said::Said;
 use crate::memory::Memory;
@@ -77,7 +79,7 @@ impl Memory {
         I::Item: AsRef<str>,
     {
         let now = Timestamp::now();
-        self.change_lifecycles(scope, ids, |lifecycle| {
+        self.change_lifecycles(scope, ids, Action::Forgotten, |lifecycle| {
             lifecycle.forgotten_at.get_or_insert(now);
         })
     }
@@ -100,7 +102,9 @@ impl Memory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        self.change_lifecycles(scope, ids, |lifecycle| lifecycle.forgotten_at = None)
+        self.change_lifecycles(scope, ids, Action::Revived, |lifecycle| {
+            lifecycle.forgotten_at = None;
+        })
     }
 
     /// Changes how memories of a scope stand, in one transaction.
@@ -108,6 +112,7 @@ impl Memory {
         &self,
         scope: &Scope,
         ids: I,
+        action: Action,
         change: impl Fn(&mut Lifecycle),
     ) -> Result<()>
     where
@@ -119,6 +124,7 @@ impl Memory {
             return Ok(());
         }
         self.write(|transaction| {
+            transaction.call_it(Some(action));
             for id in &ids {
                 let id = id.as_ref();
                 within(transaction, scope, id)?;
