@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use mnemic::{
-    ErrorKind, Link, Memory, Neighbours, NewMemory, NewRelation, ProjectMemory, Prune, Recall,
-    Related, RelationKind, Relations, Scope, ShortestPath,
+    Action, ErrorKind, Events, History, Link, Memory, Neighbours, NewMemory, NewRelation,
+    ProjectMemory, Prune, Recall, Related, RelationKind, Relations, Scope, ShortestPath,
 };
 use tempfile::TempDir;
 
@@ -516,4 +516,59 @@ fn relations_rewrite_no_index() {
         .recall(Recall::new("a b").now(time("2026-12-01")))
         .unwrap();
     assert_eq!(hits, after);
+}
+
+#[test]
+fn the_history_tells_of_relations_and_a_trace_of_the_history() {
+    let memory = memory().acting_as("anna");
+    put(&memory, &["a", "b"], Some("web"));
+    put(&memory, &["h"], Some("home"));
+    memory.keep_history(History::new()).unwrap();
+    draw(&memory, "a", "b");
+    memory.relate(("a", "b", "cites", "by name")).unwrap();
+    memory.relate(("a", "b", "cites", "by number")).unwrap();
+    draw(&memory, "a", "h");
+    assert!(memory.unrelate("a", "b", "cites").unwrap());
+    assert!(!memory.unrelate("a", "b", "cites").unwrap());
+    let events = memory.trace("a", 1).unwrap().events;
+    let told: Vec<(&Action, &str)> = events
+        .iter()
+        .map(|event| (&event.action, event.detail.as_deref().unwrap()))
+        .collect();
+    let to_b = r#"{"kind":"cites","to":"b"}"#;
+    assert_eq!(
+        told,
+        [
+            (&Action::Related, to_b),
+            (&Action::Related, to_b),
+            (&Action::Related, r#"{"kind":"cites"}"#),
+            (&Action::Unrelated, to_b),
+        ]
+    );
+    assert_eq!(events[0].actor.as_deref(), Some("anna"));
+    assert_eq!(
+        memory.in_project("web").trace("a", 1).unwrap().events,
+        events
+    );
+    memory
+        .update("h", mnemic::MemoryUpdate::new().project("web"))
+        .unwrap();
+    memory.update("h", "h, changed").unwrap();
+    let web = memory.in_project("web").trace("h", 1).unwrap();
+    let all = memory.trace("h", 1).unwrap();
+    assert_eq!((web.events.len(), all.events.len()), (1, 2));
+}
+
+#[test]
+fn undoing_a_deletion_brings_its_relations_back() {
+    let memory = memory();
+    put(&memory, &["a", "b"], None);
+    memory.keep_history(History::new()).unwrap();
+    draw(&memory, "a", "b");
+    let before = memory.relations("a").unwrap();
+    memory.delete("b").unwrap();
+    assert!(memory.relations("a").unwrap().is_empty());
+    let deleted = memory.events(Events::of("b")).unwrap().remove(0);
+    memory.undo(deleted.number).unwrap();
+    assert_eq!(memory.relations("a").unwrap(), before);
 }
