@@ -11,7 +11,6 @@ use crate::image::Image;
 use crate::lifecycle::Lifecycle;
 use crate::read::Snapshot;
 use crate::row::text;
-use crate::tags;
 use crate::timestamp::Timestamp;
 use crate::write::WriteTransaction;
 
@@ -205,24 +204,6 @@ impl Snapshot<'_> {
         Ok((relations, events))
     }
 
-    /// What the memory with a key is about, in its order.
-    ///
-    /// # Errors
-    /// What SQLite reports.
-    pub fn names_of(&self, seq: i64) -> Result<Vec<String>, SchemaError> {
-        let names: Option<String> = self
-            .connection()
-            .prepare_cached(
-                "SELECT json_group_array(name ORDER BY place) FROM memory_entities WHERE seq = ?1",
-            )
-            .and_then(|mut statement| statement.query_row([seq], |row| row.get(0)))
-            .doing("reading what a memory is about")?;
-        Ok(names
-            .as_deref()
-            .map(tags::lenient_from_json)
-            .unwrap_or_default())
-    }
-
     /// The relation of two memories and a kind, if there is one.
     ///
     /// # Errors
@@ -372,14 +353,6 @@ impl WriteTransaction<'_> {
     /// As [`WriteTransaction::set_lifecycle`].
     pub fn carry_lifecycle(&mut self, id: &str, lifecycle: &Lifecycle) -> Result<(), SchemaError> {
         self.write_lifecycle(id, lifecycle, false)
-    }
-
-    /// Gives a memory what it is about instead of what it had; the first of names that are compared as equal counts.
-    ///
-    /// # Errors
-    /// [`SchemaError::NotFound`], and what SQLite reports.
-    pub fn carry_entities(&mut self, id: &str, names: &[String]) -> Result<(), SchemaError> {
-        self.put_back_entities(id, names)
     }
 
     /// Writes a relation whose ends are there; one of the same ends and kind becomes what this one says.

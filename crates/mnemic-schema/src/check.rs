@@ -1,6 +1,8 @@
 //! The integrity check: every invariant of the file, counted by joins. It never mends anything.
 
+use crate::document_check::{self, DocumentFaults};
 use crate::error::{Doing, SchemaError};
+use crate::indexed::Indexed;
 use crate::open::Store;
 use crate::read::Snapshot;
 use crate::search::floats;
@@ -47,8 +49,12 @@ pub struct CheckReport {
     pub bad_tags: Vec<String>,
     /// Ids of memories whose tags differ from what the tag filter looks at.
     pub stale_tags: Vec<String>,
+    /// Ids of memories with an entity that differs from what the entity filter looks at; keys of entities without a memory.
+    pub stale_entities: Vec<String>,
     /// Ids of memories with a time that is none.
     pub bad_times: Vec<String>,
+    /// What is wrong with documents and their passages.
+    pub documents: DocumentFaults,
     /// Ids of memories of whose lifecycle a time is none.
     pub bad_lifecycles: Vec<String>,
     /// What SQLite's own integrity check reports.
@@ -77,7 +83,9 @@ impl CheckReport {
             word_index,
             bad_tags,
             stale_tags,
+            stale_entities,
             bad_times,
+            documents,
             bad_lifecycles,
             sqlite,
         } = self;
@@ -95,7 +103,9 @@ impl CheckReport {
             && word_index.is_none()
             && bad_tags.is_empty()
             && stale_tags.is_empty()
+            && stale_entities.is_empty()
             && bad_times.is_empty()
+            && documents.is_ok()
             && bad_lifecycles.is_empty()
             && sqlite.is_empty()
     }
@@ -118,6 +128,7 @@ impl CheckReport {
             ("words without a memory", self.orphan_words.len()),
             ("bad tags", self.bad_tags.len()),
             ("stale tags", self.stale_tags.len()),
+            ("stale entities", self.stale_entities.len()),
             ("bad times", self.bad_times.len()),
             ("bad lifecycles", self.bad_lifecycles.len()),
         ];
@@ -125,6 +136,7 @@ impl CheckReport {
         let mut parts: Vec<String> = counts
             .map(|(what, count)| format!("{count} {what}"))
             .collect();
+        parts.extend(self.documents.summary());
         parts.extend(self.structure.iter().chain(&self.sqlite).take(3).cloned());
         parts.extend(self.vector_index.iter().chain(&self.word_index).cloned());
         if self.model_missing {
@@ -146,18 +158,24 @@ impl Store {
             .structure
             .iter()
             .any(|fault| fault.starts_with("table") || fault.starts_with("view"));
-        if self.is_writable() && whole && report.word_index.is_none() {
-            report.word_index = self.compare_word_index()?;
+        if self.is_writable() && whole {
+            if report.word_index.is_none() {
+                report.word_index = self.compare_word_index(Indexed::Memories)?;
+            }
+            if report.documents.word_index.is_none() {
+                report.documents.word_index = self.compare_word_index(Indexed::Passages)?;
+            }
         }
         Ok(report)
     }
 
     /// FTS5's own comparison of the index with what it indexes, which is spelled as an insert.
-    fn compare_word_index(&mut self) -> Result<Option<String>, SchemaError> {
+    fn compare_word_index(&mut self, indexed: Indexed) -> Result<Option<String>, SchemaError> {
         let answer = self.rehearse(|transaction| {
             transaction.execute(
-                "comparing the word index with the memories",
-                "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
+                "comparing the word index with the texts",
+                &indexed
+                    .filled("INSERT INTO {words} ({words}, rank) VALUES ('integrity-check', 1)"),
                 [],
             )
         });
@@ -198,7 +216,13 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
                  UNION SELECT seq FROM (SELECT seq, tag FROM memory_tags EXCEPT SELECT seq, tag FROM told)
              ) SELECT coalesce(m.id, 'key ' || stale.seq) FROM stale LEFT JOIN memories m USING (seq) ORDER BY seq",
         )?,
+        stale_entities: list(
+            snapshot,
+            "SELECT DISTINCT coalesce(m.id, 'key ' || e.seq) FROM memory_entities e LEFT JOIN memories m USING (seq)
+             WHERE m.seq IS NULL OR e.entity IS NOT mnemic_fold(e.name) ORDER BY e.seq",
+        )?,
         bad_staged: check_staged(snapshot)?,
+        documents: document_check::check(snapshot)?,
         bad_lifecycles: check_lifecycles(snapshot)?,
         ..CheckReport::default()
     };
@@ -234,7 +258,7 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
     Ok(report)
 }
 
-fn list<T: rusqlite::types::FromSql>(
+pub(crate) fn list<T: rusqlite::types::FromSql>(
     snapshot: &Snapshot<'_>,
     sql: &str,
 ) -> Result<Vec<T>, SchemaError> {
@@ -331,7 +355,7 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
         return Ok(());
     }
     report.vectors = snapshot.vector_count()?;
-    report.model_missing = model.is_none() && report.vectors > 0;
+    report.model_missing = model.is_none() && snapshot.has_any_vector()?;
     report.missing_vectors = list(
         snapshot,
         "SELECT id FROM memories WHERE seq NOT IN (SELECT seq FROM memory_vec) ORDER BY seq",
@@ -360,7 +384,7 @@ fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<()
 }
 
 /// Whether a stored vector has the width, and a direction.
-fn is_sound(blob: &[u8], dims: Option<usize>) -> bool {
+pub(crate) fn is_sound(blob: &[u8], dims: Option<usize>) -> bool {
     let vector: Vec<f32> = floats(blob).collect();
     defect(&vector).is_none()
         && vector.len() * 4 == blob.len()

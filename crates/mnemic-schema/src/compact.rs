@@ -4,9 +4,8 @@
 use std::time::Instant;
 
 use crate::error::{Doing, SchemaError};
-use crate::migrate::vector_index_sql;
+use crate::indexed::{Indexed, prepare_terms};
 use crate::open::{LONGEST_WAIT, Store};
-use crate::words;
 use crate::write::WriteTransaction;
 
 /// What a compaction gained.
@@ -33,7 +32,7 @@ pub struct Erased {
 const PENDING: &str = "erasure_pending";
 
 impl Store {
-    /// Makes the vector table anew and merges the word index, without the holes that deletions left; then has SQLite
+    /// Makes the vector tables anew and merges the word indexes, without the holes that deletions left; then has SQLite
     /// rewrite the file without free pages, and empties the log where no reader needs it. Each of these steps holds the
     /// write lock; killed after any of them, the file is whole.
     ///
@@ -88,11 +87,13 @@ impl Store {
                 .doing("noting that memories are being erased")?;
             transaction.renew_vectors()?;
             // Whatever the old index held, of memories that are long gone too: the new one is of what is there.
-            transaction.execute(
-                "making the word index anew",
-                "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')",
-                [],
-            )?;
+            for indexed in Indexed::ALL {
+                transaction.execute(
+                    "making the word index anew",
+                    &indexed.filled("INSERT INTO {words} ({words}) VALUES ('rebuild')"),
+                    [],
+                )?;
+            }
             Ok::<_, SchemaError>((report, mark))
         })?;
         self.vacuum()?;
@@ -136,7 +137,7 @@ impl Store {
             .doing("rewriting the file");
         places("MEMORY")?;
         // What was in the temporary schema went with the other place.
-        words::prepare(self.connection())?;
+        prepare_terms(self.connection())?;
         answer
     }
 
@@ -173,32 +174,41 @@ impl crate::Snapshot<'_> {
 }
 
 impl WriteTransaction<'_> {
-    /// The vector table anew from the vectors that have a memory: vec0 keeps the place of a deleted one.
+    /// The vector tables anew from the vectors that have a memory or chunk: vec0 keeps the place of a deleted one.
     fn renew_vectors(&self) -> Result<(), SchemaError> {
-        let doing = "making the vector table anew";
+        let doing = "making the vector tables anew";
         let Some(model) = self.recorded_model()? else {
             return Ok(());
         };
-        self.connection()
-            .execute_batch(&format!(
-                "CREATE TABLE vectors_kept (seq INTEGER PRIMARY KEY, vector BLOB NOT NULL);
-                 INSERT OR IGNORE INTO vectors_kept (seq, vector)
-                     SELECT v.seq, v.embedding FROM memory_vec v JOIN memories m ON m.seq = v.seq;
-                 {}
-                 INSERT INTO memory_vec (seq, embedding) SELECT seq, vector FROM vectors_kept ORDER BY seq;
+        for indexed in Indexed::ALL {
+            if !self.has_vectors_of(indexed)? {
+                continue;
+            }
+            let table = indexed.vector_index_sql(model.dims);
+            let renew = indexed.filled(
+                "CREATE TABLE vectors_kept ({key} INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+                 INSERT OR IGNORE INTO vectors_kept ({key}, vector)
+                     SELECT v.{key}, v.embedding FROM {vectors} v JOIN {base} b ON b.{key} = v.{key};
+                 {table}
+                 INSERT INTO {vectors} ({key}, embedding) SELECT {key}, vector FROM vectors_kept ORDER BY {key};
                  DROP TABLE vectors_kept;",
-                vector_index_sql(model.dims)
-            ))
-            .doing(doing)
+            );
+            self.connection()
+                .execute_batch(&renew.replace("{table}", &table))
+                .doing(doing)?;
+        }
+        Ok(())
     }
 
     /// The word index as one segment, without the words of what is gone.
     fn merge_words(&self) -> Result<(), SchemaError> {
-        self.execute(
-            "merging the word index",
-            "INSERT INTO memories_fts (memories_fts) VALUES ('optimize')",
-            [],
-        )?;
+        for indexed in Indexed::ALL {
+            self.execute(
+                "merging the word index",
+                &indexed.filled("INSERT INTO {words} ({words}) VALUES ('optimize')"),
+                [],
+            )?;
+        }
         Ok(())
     }
 }

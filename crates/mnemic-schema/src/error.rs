@@ -103,6 +103,29 @@ pub enum SchemaError {
         /// The id given.
         id: String,
     },
+    /// The text of a document's memory is made of the document, and cannot be changed by itself.
+    #[error(
+        "the memory {id} is a document, whose text is made of its title, description and source: change those \
+         (update_document, replace_source)"
+    )]
+    IsDocument {
+        /// The id given.
+        id: String,
+    },
+    /// The memory with this id is not a document.
+    #[error("the memory {id} is not a document")]
+    NotADocument {
+        /// The id given.
+        id: String,
+    },
+    /// The chunks given are not those of a source.
+    #[error("the chunks of {id} do not fit its source: {reason}")]
+    BadChunks {
+        /// The document.
+        id: String,
+        /// What does not fit.
+        reason: String,
+    },
     /// An id is not 1 to 64 visible ASCII characters.
     #[error(
         "{id:?} cannot be an id: give 1 to 64 visible ASCII characters, or none to have one made"

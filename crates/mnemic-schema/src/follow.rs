@@ -3,6 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use crate::error::{Doing, SchemaError};
+use crate::indexed::Indexed;
 use crate::read::Snapshot;
 use crate::search::floats;
 use crate::text::fold;
@@ -24,7 +25,7 @@ pub struct IndexState {
 /// What an index in memory holds of a row beside its vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRow {
-    /// The key.
+    /// The key: of a memory or of a passage. The rest is the memory's, but for the length.
     pub seq: i64,
     /// The project; `None` is global.
     pub project: Option<String>,
@@ -35,16 +36,24 @@ pub struct IndexRow {
 }
 
 impl Snapshot<'_> {
-    /// How far this snapshot has come.
+    /// How far this snapshot has come, in what an index of memories holds.
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn index_state(&self) -> Result<IndexState, SchemaError> {
+        self.index_state_in(Indexed::Memories)
+    }
+
+    /// As [`Snapshot::index_state`], of memories or of passages. Where there never was a passage, its last key is 0.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn index_state_in(&self, indexed: Indexed) -> Result<IndexState, SchemaError> {
         self.connection()
-            .prepare_cached(
-                "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'index_log'), 0),
-                        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memories'), 0)",
-            )
+            .prepare_cached(&indexed.filled(
+                "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{log}'), 0),
+                        coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{base}'), 0)",
+            ))
             .and_then(|mut statement| {
                 statement.query_row([], |row| {
                     Ok(IndexState {
@@ -63,17 +72,31 @@ impl Snapshot<'_> {
     /// # Errors
     /// What SQLite reports.
     pub fn changed_since(&self, log: i64) -> Result<Option<Vec<i64>>, SchemaError> {
+        self.changed_since_in(Indexed::Memories, log)
+    }
+
+    /// As [`Snapshot::changed_since`], of memories or of passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn changed_since_in(
+        &self,
+        indexed: Indexed,
+        log: i64,
+    ) -> Result<Option<Vec<i64>>, SchemaError> {
         let doing = "reading the log of changes";
         let known: i64 = self
             .connection()
-            .prepare_cached("SELECT count(*) FROM index_log WHERE entry > ?1")
+            .prepare_cached(&indexed.filled("SELECT count(*) FROM {log} WHERE entry > ?1"))
             .and_then(|mut statement| statement.query_row([log], |row| row.get(0)))
             .doing(doing)?;
-        if known != self.index_state()?.log.saturating_sub(log) {
+        if known != self.index_state_in(indexed)?.log.saturating_sub(log) {
             return Ok(None);
         }
         self.connection()
-            .prepare_cached("SELECT DISTINCT seq FROM index_log WHERE entry > ?1 ORDER BY seq")
+            .prepare_cached(
+                &indexed.filled("SELECT DISTINCT {key} FROM {log} WHERE entry > ?1 ORDER BY {key}"),
+            )
             .and_then(|mut statement| statement.query_map([log], |row| row.get(0))?.collect())
             .map(Some)
             .doing(doing)
@@ -85,16 +108,17 @@ impl Snapshot<'_> {
     /// What SQLite reports.
     pub fn index_rows_after(
         &self,
+        indexed: Indexed,
         seq: i64,
         mut visit: impl FnMut(IndexRow),
     ) -> Result<(), SchemaError> {
         let doing = "reading the rows of the index";
         let mut statement = self
             .connection()
-            .prepare_cached(
-                "SELECT m.seq, m.project, m.created_at, d.sz
-                 FROM memories m LEFT JOIN memories_fts_docsize d ON d.id = m.seq WHERE m.seq > ?1 ORDER BY m.seq",
-            )
+            .prepare_cached(&indexed.filled(
+                "SELECT {id}, m.project, m.created_at, d.sz
+                 FROM {from} LEFT JOIN {words}_docsize d ON d.id = {id} WHERE {id} > ?1 ORDER BY {id}",
+            ))
             .doing(doing)?;
         let mut rows = statement.query([seq]).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
@@ -107,12 +131,12 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn index_row(&self, seq: i64) -> Result<Option<IndexRow>, SchemaError> {
+    pub fn index_row(&self, indexed: Indexed, seq: i64) -> Result<Option<IndexRow>, SchemaError> {
         self.connection()
-            .prepare_cached(
-                "SELECT m.seq, m.project, m.created_at, d.sz
-                 FROM memories m LEFT JOIN memories_fts_docsize d ON d.id = m.seq WHERE m.seq = ?1",
-            )
+            .prepare_cached(&indexed.filled(
+                "SELECT {id}, m.project, m.created_at, d.sz
+                 FROM {from} LEFT JOIN {words}_docsize d ON d.id = {id} WHERE {id} = ?1",
+            ))
             .and_then(|mut statement| statement.query_row([seq], index_row).optional())
             .doing("reading a row of the index")
     }
@@ -121,14 +145,26 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn vectors(&self, mut visit: impl FnMut(i64, &[f32])) -> Result<(), SchemaError> {
-        if !self.has_vector_table()? {
+    pub fn vectors(&self, visit: impl FnMut(i64, &[f32])) -> Result<(), SchemaError> {
+        self.vectors_in(Indexed::Memories, visit)
+    }
+
+    /// As [`Snapshot::vectors`], of memories or of passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn vectors_in(
+        &self,
+        indexed: Indexed,
+        mut visit: impl FnMut(i64, &[f32]),
+    ) -> Result<(), SchemaError> {
+        if !self.has_vectors_of(indexed)? {
             return Ok(());
         }
         let doing = "reading the vectors";
         let mut statement = self
             .connection()
-            .prepare_cached("SELECT seq, embedding FROM memory_vec")
+            .prepare_cached(&indexed.filled("SELECT {key}, embedding FROM {vectors}"))
             .doing(doing)?;
         let mut rows = statement.query([]).doing(doing)?;
         let mut vector = Vec::new();
@@ -149,12 +185,20 @@ impl Snapshot<'_> {
     /// # Errors
     /// What SQLite reports.
     pub fn vector(&self, seq: i64) -> Result<Option<Vec<f32>>, SchemaError> {
-        if !self.has_vector_table()? {
+        self.vector_in(Indexed::Memories, seq)
+    }
+
+    /// As [`Snapshot::vector`], of memories or of passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn vector_in(&self, indexed: Indexed, seq: i64) -> Result<Option<Vec<f32>>, SchemaError> {
+        if !self.has_vectors_of(indexed)? {
             return Ok(None);
         }
         let bytes: Option<Vec<u8>> = self
             .connection()
-            .prepare_cached("SELECT embedding FROM memory_vec WHERE seq = ?1")
+            .prepare_cached(&indexed.filled("SELECT embedding FROM {vectors} WHERE {key} = ?1"))
             .and_then(|mut statement| statement.query_row([seq], |row| row.get(0)).optional())
             .doing("reading a vector")?;
         Ok(bytes.map(|bytes| floats(&bytes).collect()))
@@ -164,17 +208,52 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn tagged(&self, tag: &str, mut visit: impl FnMut(i64)) -> Result<(), SchemaError> {
+    pub fn tagged(&self, tag: &str, visit: impl FnMut(i64)) -> Result<(), SchemaError> {
+        self.tagged_in(Indexed::Memories, tag, visit)
+    }
+
+    /// As [`Snapshot::tagged`], of memories or of the passages of memories with the tag.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn tagged_in(
+        &self,
+        indexed: Indexed,
+        tag: &str,
+        mut visit: impl FnMut(i64),
+    ) -> Result<(), SchemaError> {
         let doing = "reading which memories have a tag";
         let mut statement = self
             .connection()
-            .prepare_cached("SELECT seq FROM memory_tags WHERE tag = ?1 ORDER BY seq")
+            .prepare_cached(match indexed {
+                Indexed::Memories => "SELECT seq FROM memory_tags WHERE tag = ?1 ORDER BY seq",
+                Indexed::Passages => {
+                    "SELECT c.chunk FROM memory_tags t JOIN chunks c ON c.seq = t.seq WHERE t.tag = ?1 ORDER BY c.chunk"
+                }
+            })
             .doing(doing)?;
         let mut rows = statement.query([fold(tag)]).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
             visit(row.get(0).doing(doing)?);
         }
         Ok(())
+    }
+
+    /// The keys of what the memory with an id has in an index: its own, or those of its passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn keys_in(&self, indexed: Indexed, id: &str) -> Result<Vec<i64>, SchemaError> {
+        match indexed {
+            Indexed::Memories => Ok(self.key_of(id)?.into_iter().collect()),
+            Indexed::Passages => self
+                .connection()
+                .prepare_cached(
+                    "SELECT c.chunk FROM memories m JOIN chunks c ON c.seq = m.seq WHERE m.id = ?1 ORDER BY c.chunk",
+                )
+                .and_then(|mut statement| statement.query_map([id], |row| row.get(0))?.collect())
+                .doing("looking up the passages of a document"),
+        }
     }
 
     /// The key of the memory with an id.

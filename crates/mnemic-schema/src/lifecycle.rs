@@ -7,6 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::error::{Doing, SchemaError};
 use crate::events::Action;
+use crate::indexed::Indexed;
 use crate::read::Snapshot;
 use crate::row::text;
 use crate::timestamp::Timestamp;
@@ -274,7 +275,18 @@ pub struct IndexLife {
     pub forgotten_at: Option<Timestamp>,
 }
 
-const INDEX_LIFE: &str = "SELECT seq, kind, importance, trust, layer, pinned, source, valid_from, valid_until, superseded_at, forgotten_at FROM lifecycle";
+/// What is said of memories, by the keys of what is indexed of them; a condition on the key is to follow.
+fn index_life_sql(indexed: Indexed, condition: &str) -> String {
+    let (key, from) = match indexed {
+        Indexed::Memories => ("l.seq", "lifecycle l"),
+        Indexed::Passages => ("c.chunk", "chunks c JOIN lifecycle l ON l.seq = c.seq"),
+    };
+    format!(
+        "SELECT {key}, l.kind, l.importance, l.trust, l.layer, l.pinned, l.source, l.valid_from, l.valid_until,
+                l.superseded_at, l.forgotten_at
+         FROM {from} WHERE {key} {condition} ORDER BY {key}"
+    )
+}
 
 fn index_life(row: &Row<'_>) -> rusqlite::Result<IndexLife> {
     let time = |column: usize| -> rusqlite::Result<Option<Timestamp>> {
@@ -313,14 +325,27 @@ impl Snapshot<'_> {
     pub fn index_lives_after(
         &self,
         seq: i64,
+        visit: impl FnMut(IndexLife),
+    ) -> Result<(), SchemaError> {
+        self.index_lives_after_in(Indexed::Memories, seq, visit)
+    }
+
+    /// As [`Snapshot::index_lives_after`], of memories or of passages: what is said of their memories, by their keys.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn index_lives_after_in(
+        &self,
+        indexed: Indexed,
+        key: i64,
         mut visit: impl FnMut(IndexLife),
     ) -> Result<(), SchemaError> {
         let doing = "reading the lifecycle of memories";
         let mut statement = self
             .connection()
-            .prepare_cached(&format!("{INDEX_LIFE} WHERE seq > ?1 ORDER BY seq"))
+            .prepare_cached(&index_life_sql(indexed, "> ?1"))
             .doing(doing)?;
-        let mut rows = statement.query([seq]).doing(doing)?;
+        let mut rows = statement.query([key]).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
             visit(index_life(row).doing(doing)?);
         }
@@ -332,9 +357,21 @@ impl Snapshot<'_> {
     /// # Errors
     /// What SQLite reports.
     pub fn index_life(&self, seq: i64) -> Result<Option<IndexLife>, SchemaError> {
+        self.index_life_in(Indexed::Memories, seq)
+    }
+
+    /// As [`Snapshot::index_life`], of the memory or the passage with a key.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn index_life_in(
+        &self,
+        indexed: Indexed,
+        key: i64,
+    ) -> Result<Option<IndexLife>, SchemaError> {
         self.connection()
-            .prepare_cached(&format!("{INDEX_LIFE} WHERE seq = ?1"))
-            .and_then(|mut statement| statement.query_row([seq], index_life).optional())
+            .prepare_cached(&index_life_sql(indexed, "= ?1"))
+            .and_then(|mut statement| statement.query_row([key], index_life).optional())
             .doing("reading the lifecycle of a memory")
     }
 

@@ -16,15 +16,11 @@ pub const APPLICATION_ID: i32 = 0x6d6e_656d;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_memories.sql"),
     include_str!("../migrations/0002_lifecycle.sql"),
+    include_str!("../migrations/0003_documents.sql"),
 ];
 
 /// The newest schema version that this library knows and writes (`PRAGMA user_version`).
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
-
-/// The vector table of one width.
-pub(crate) fn vector_index_sql(dims: usize) -> String {
-    include_str!("../migrations/vector_index.sql").replace("{dims}", &dims.to_string())
-}
 
 /// What the header of a file tells about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,17 +143,23 @@ pub(crate) fn apply(
         after_statement(ran + 1);
     }
     if indexed_by(transaction)? != Some(index_text_version()) {
+        let words: Vec<String> = transaction
+            .prepare("SELECT name FROM sqlite_schema WHERE name IN ('memories_fts', 'chunks_fts')")
+            .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
+            .doing(doing)?;
+        for index in words {
+            transaction
+                .execute(
+                    &format!("INSERT INTO {index} ({index}) VALUES ('rebuild')"),
+                    [],
+                )
+                .doing(doing)?;
+        }
         transaction
             .execute(
-                "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')",
-                [],
+                "INSERT OR REPLACE INTO meta (key, value) VALUES ('index_text_version', ?1)",
+                [index_text_version()],
             )
-            .and_then(|_| {
-                transaction.execute(
-                    "INSERT OR REPLACE INTO meta (key, value) VALUES ('index_text_version', ?1)",
-                    [index_text_version()],
-                )
-            })
             .doing(doing)?;
         after_statement(ran + 2);
     }

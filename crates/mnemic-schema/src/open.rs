@@ -11,9 +11,9 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::{Doing, SchemaError};
 use crate::extension;
 use crate::frozen::{FileIdentity, Frozen};
+use crate::indexed::prepare_terms;
 use crate::migrate::{self, FileState, SCHEMA_VERSION};
 use crate::read::Snapshot;
-use crate::words;
 use crate::write::WriteTransaction;
 
 /// What a commit survives.
@@ -105,7 +105,7 @@ impl Store {
         }
         write_ahead_log(&connection, options.busy_timeout)?;
         migrate::migrate(&mut connection, &path)?;
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -127,7 +127,7 @@ impl Store {
             Connection::open_in_memory().doing("opening a memory without a file")?;
         set_up(&connection, options)?;
         migrate::migrate(&mut connection, Path::new(":memory:"))?;
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Self {
             connection,
             path: None,
@@ -168,7 +168,7 @@ impl Store {
                 });
             }
         }
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Self {
             connection,
             path: Some(path),
@@ -269,7 +269,7 @@ impl Store {
             self.identity = FileIdentity::of(path);
             self.reopened += 1;
             let (connection, frozen) = connect_read_only(path, self.options)?;
-            words::prepare(&connection)?;
+            prepare_terms(&connection)?;
             self.connection = connection;
             self.frozen = frozen;
         }
@@ -374,7 +374,7 @@ impl Readers {
             });
         }
         let connection = connect(&self.path, flags, self.options)?;
-        words::prepare(&connection)?;
+        prepare_terms(&connection)?;
         Ok(Store {
             connection,
             path: Some(self.path.clone()),

@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::{Filter, Scope};
+use crate::indexed::Indexed;
 use crate::row::{MemoryRow, RecordedModel, RowKey, select_memories};
 
 /// Where `meta` records the model of the live vectors: space, id, revision, width.
@@ -194,16 +195,39 @@ impl<'c> Snapshot<'c> {
             .doing("counting the memories of a scope")
     }
 
-    /// How many vectors there are (0 where no model is recorded).
+    /// How many vectors of memories there are (0 where no model is recorded).
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn vector_count(&self) -> Result<u64, SchemaError> {
-        if self.has_vector_table()? {
-            self.count("SELECT count(*) FROM memory_vec")
+        self.vector_count_in(Indexed::Memories)
+    }
+
+    /// How many vectors of memories or of passages there are.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn vector_count_in(&self, indexed: Indexed) -> Result<u64, SchemaError> {
+        if self.has_vectors_of(indexed)? {
+            self.count(&indexed.filled("SELECT count(*) FROM {vectors}"))
         } else {
             Ok(0)
         }
+    }
+
+    /// Whether there is any vector, of a memory or of a passage: whether the file is bound to its model.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn has_any_vector(&self) -> Result<bool, SchemaError> {
+        for indexed in Indexed::ALL {
+            if self.has_vectors_of(indexed)?
+                && self.count(&indexed.filled("SELECT EXISTS (SELECT 1 FROM {vectors})"))? > 0
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// How many distinct projects there are, not counting global.
@@ -254,8 +278,24 @@ impl<'c> Snapshot<'c> {
     }
 
     pub(crate) fn has_vector_table(&self) -> Result<bool, SchemaError> {
-        let count = self.count("SELECT count(*) FROM sqlite_schema WHERE name = 'memory_vec'")?;
-        Ok(count > 0)
+        self.has_vectors_of(Indexed::Memories)
+    }
+
+    /// Whether memories or passages have a table of vectors.
+    pub(crate) fn has_vectors_of(&self, indexed: Indexed) -> Result<bool, SchemaError> {
+        self.has_table(indexed.names().vectors)
+    }
+
+    /// Whether the file says that it has a table of chunk vectors.
+    pub(crate) fn has_passage_vectors(&self) -> Result<bool, SchemaError> {
+        Ok(self.count("SELECT count(*) FROM meta WHERE key = 'passage_vectors'")? > 0)
+    }
+
+    pub(crate) fn has_table(&self, name: &str) -> Result<bool, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)")
+            .and_then(|mut statement| statement.query_row([name], |row| row.get(0)))
+            .doing("looking for a table")
     }
 
     pub(crate) fn count(&self, sql: &str) -> Result<u64, SchemaError> {

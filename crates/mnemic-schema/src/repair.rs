@@ -5,6 +5,7 @@ use rusqlite::params;
 
 use crate::check::{LIFECYCLE_TIMES, is_time};
 use crate::error::{Doing, SchemaError};
+use crate::indexed::Indexed;
 use crate::open::Store;
 use crate::tags;
 use crate::{open, structure};
@@ -15,7 +16,8 @@ use crate::{open, structure};
 pub struct RepairReport {
     /// What of the schema was made anew.
     pub restored: Vec<String>,
-    /// Whether the vectors could not be read and the vector table was made anew, empty: each memory is to be embedded.
+    /// Whether the vectors could not be read and the vector table was made anew, empty: each memory, or each passage, is to
+    /// be embedded.
     pub vector_index_rebuilt: bool,
     /// Memories with a text that was not UTF-8: what could not be read became replacement characters.
     pub texts_mended: u64,
@@ -33,7 +35,11 @@ pub struct RepairReport {
     pub lifecycles_mended: u64,
     /// Rows of lifecycles, relations, entities and uses removed because their memory is gone.
     pub orphan_rows_removed: u64,
-    /// Whether the word index was built anew.
+    /// Chunks removed because they were without a document.
+    pub orphan_chunks_removed: u64,
+    /// Memories whose entities were not what the entity filter looks at.
+    pub entities_mended: u64,
+    /// Whether a word index was built anew.
     pub word_index_rebuilt: bool,
     /// Whether the tag index was built anew.
     pub tag_index_rebuilt: bool,
@@ -66,7 +72,7 @@ impl Store {
             if found.vector_index.is_some()
                 && let Some(model) = transaction.recorded_model()?
             {
-                structure::renew_vector_table(transaction, model.dims)?;
+                structure::renew_vector_table(transaction, Indexed::Memories, model.dims)?;
                 report.vector_index_rebuilt = true;
             }
             for id in &found.bad_texts {
@@ -99,6 +105,7 @@ impl Store {
                 )?;
                 report.word_index_rebuilt = true;
             }
+            transaction.repair_documents(&found.documents, &mut report)?;
             for id in &found.bad_tags {
                 let text: Option<String> = transaction
                     .connection()
@@ -132,6 +139,10 @@ impl Store {
                     [],
                 )?;
                 report.tag_index_rebuilt = true;
+            }
+            if !found.stale_entities.is_empty() {
+                transaction.mend_entities()?;
+                report.entities_mended = found.stale_entities.len() as u64;
             }
             if report != RepairReport::default() {
                 // Lengths, tags and vectors may be others now, which no entry tells.

@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::Filter;
+use crate::indexed::Indexed;
 use crate::read::Snapshot;
 
 /// vec0 answers at most this many nearest rows; more are found by scanning all.
@@ -22,7 +23,21 @@ impl Snapshot<'_> {
         k: usize,
         filter: &Filter,
     ) -> Result<Vec<(i64, f64)>, SchemaError> {
-        if k == 0 || !self.check_width(vector)? {
+        self.nearest_in(Indexed::Memories, vector, k, filter)
+    }
+
+    /// As [`Snapshot::nearest`], of memories or of passages whose memory passes the filter.
+    ///
+    /// # Errors
+    /// As [`Snapshot::nearest`].
+    pub fn nearest_in(
+        &self,
+        indexed: Indexed,
+        vector: &[f32],
+        k: usize,
+        filter: &Filter,
+    ) -> Result<Vec<(i64, f64)>, SchemaError> {
+        if k == 0 || !self.check_width(indexed, vector)? {
             return Ok(Vec::new());
         }
         let doing = "searching by vector";
@@ -33,23 +48,24 @@ impl Snapshot<'_> {
             if conditions.is_empty() {
                 String::new()
             } else {
-                format!(" {prefix} seq IN (SELECT m.seq FROM memories m WHERE TRUE{conditions})")
+                format!(" {prefix} {{key}} IN (SELECT {{id}} FROM {{from}} WHERE TRUE{conditions})")
             }
         };
         let mut values = vec![Value::Blob(bytes(vector))];
         let sql = if k <= MAX_VEC0_K {
             values.push(Value::Integer(i64::try_from(k).unwrap_or(i64::MAX)));
             format!(
-                "SELECT seq, distance FROM memory_vec WHERE embedding MATCH ? AND k = ?{}",
+                "SELECT {{key}}, distance FROM {{vectors}} WHERE embedding MATCH ? AND k = ?{}",
                 among("AND")
             )
         } else {
             format!(
-                "SELECT seq, vec_distance_cosine(embedding, ?) AS distance FROM memory_vec{}",
+                "SELECT {{key}}, vec_distance_cosine(embedding, ?) AS distance FROM {{vectors}}{}",
                 among("WHERE")
             )
         };
         values.extend(filter_values);
+        let sql = indexed.filled(&sql);
         let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
         let rows = statement
             .query_map(params_from_iter(values), |row| {
@@ -75,16 +91,29 @@ impl Snapshot<'_> {
     /// # Errors
     /// As [`Snapshot::nearest`].
     pub fn distances(&self, vector: &[f32], seqs: &[i64]) -> Result<Vec<Option<f64>>, SchemaError> {
-        if !self.check_width(vector)? {
+        self.distances_in(Indexed::Memories, vector, seqs)
+    }
+
+    /// As [`Snapshot::distances`], of memories or of passages.
+    ///
+    /// # Errors
+    /// As [`Snapshot::nearest`].
+    pub fn distances_in(
+        &self,
+        indexed: Indexed,
+        vector: &[f32],
+        seqs: &[i64],
+    ) -> Result<Vec<Option<f64>>, SchemaError> {
+        if !self.check_width(indexed, vector)? {
             return Ok(vec![None; seqs.len()]);
         }
         let doing = "computing distances";
         let blob = bytes(vector);
         let mut statement = self
             .connection()
-            .prepare_cached(
-                "SELECT vec_distance_cosine(embedding, ?1) FROM memory_vec WHERE seq = ?2",
-            )
+            .prepare_cached(&indexed.filled(
+                "SELECT vec_distance_cosine(embedding, ?1) FROM {vectors} WHERE {key} = ?2",
+            ))
             .doing(doing)?;
         seqs.iter()
             .map(|seq| {
@@ -98,10 +127,17 @@ impl Snapshot<'_> {
     }
 
     /// Whether there are vectors to compare with; an error where they are of another width.
-    fn check_width(&self, vector: &[f32]) -> Result<bool, SchemaError> {
+    pub(crate) fn check_width(
+        &self,
+        indexed: Indexed,
+        vector: &[f32],
+    ) -> Result<bool, SchemaError> {
         let Some(model) = self.recorded_model()? else {
             return Ok(false);
         };
+        if indexed == Indexed::Passages && !self.has_vectors_of(indexed)? {
+            return Ok(false);
+        }
         if vector.len() == model.dims {
             Ok(true)
         } else {

@@ -8,9 +8,9 @@ use rusqlite::Connection;
 
 use crate::error::{Doing, SchemaError};
 use crate::extension;
-use crate::migrate::{MIGRATIONS, vector_index_sql};
+use crate::indexed::Indexed;
+use crate::migrate::MIGRATIONS;
 use crate::read::Snapshot;
-use crate::staging::STAGING_SQL;
 use crate::write::WriteTransaction;
 
 /// Something of the schema that is missing, or is other than it should be.
@@ -49,24 +49,27 @@ fn schema_of(connection: &Connection) -> rusqlite::Result<Schema> {
         "SELECT type, name, sql FROM sqlite_schema
          WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
            AND name NOT GLOB 'memories_fts_*' AND name NOT GLOB 'memory_vec_*'
-            OR name IN ('memories_fts_insert', 'memories_fts_delete', 'memories_fts_update')",
+           AND name NOT GLOB 'chunks_fts_*' AND name NOT GLOB 'chunk_vec_*'
+            OR name IN ('memories_fts_insert', 'memories_fts_delete', 'memories_fts_update',
+                        'chunks_fts_insert', 'chunks_fts_delete', 'chunks_fts_update')",
     )?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
     rows.collect()
 }
 
-/// What a file should have, with a model of so many dimensions or without, while it is embedded again or not.
-fn expected(dims: Option<usize>, staging: bool) -> rusqlite::Result<Schema> {
+/// What a file should have: each kind of vectors of so many dimensions or not at all, and tables for the coming ones or
+/// not.
+fn expected(vectors: &[(Indexed, usize)], staging: &[Indexed]) -> rusqlite::Result<Schema> {
     let connection = Connection::open_in_memory()?;
     extension::register(&connection)?;
     for step in MIGRATIONS {
         connection.execute_batch(step)?;
     }
-    if let Some(dims) = dims {
-        connection.execute_batch(&vector_index_sql(dims))?;
+    for (indexed, dims) in vectors {
+        connection.execute_batch(&indexed.vector_index_sql(*dims))?;
     }
-    if staging {
-        connection.execute_batch(STAGING_SQL)?;
+    for indexed in staging {
+        connection.execute_batch(&indexed.staging_sql())?;
     }
     schema_of(&connection)
 }
@@ -81,7 +84,22 @@ pub(crate) fn faults(snapshot: &Snapshot<'_>) -> Result<Vec<Fault>, SchemaError>
     } else {
         (None, None)
     };
-    let expected = expected(model.map(|model| model.dims), staged.is_some()).doing(doing)?;
+    let mut vectors = Vec::new();
+    if let Some(model) = model {
+        vectors.push((Indexed::Memories, model.dims));
+        if snapshot.has_passage_vectors()? {
+            vectors.push((Indexed::Passages, model.dims));
+        }
+    }
+    let mut staging = Vec::new();
+    if staged.is_some() {
+        staging.push(Indexed::Memories);
+        // Made again when the re-embedding goes on: a file of before there were documents has none.
+        if snapshot.has_table(Indexed::Passages.names().staging)? {
+            staging.push(Indexed::Passages);
+        }
+    }
+    let expected = expected(&vectors, &staging).doing(doing)?;
     let mut faults: Vec<Fault> = expected
         .into_iter()
         .filter_map(|((kind, name), sql)| {
@@ -96,7 +114,7 @@ pub(crate) fn faults(snapshot: &Snapshot<'_>) -> Result<Vec<Fault>, SchemaError>
         .collect();
     // Tables first, then the view that the word index reads, then what rests on them.
     let place = |fault: &Fault| match (fault.kind.as_str(), fault.name.as_str()) {
-        ("table", "memories_fts" | "memory_vec") => 2,
+        ("table", "memories_fts" | "memory_vec" | "chunks_fts" | "chunk_vec") => 2,
         ("table", _) => 0,
         ("view", _) => 1,
         ("index", _) => 3,
@@ -131,13 +149,14 @@ pub(crate) fn restore(transaction: &WriteTransaction<'_>) -> Result<Vec<String>,
 /// makes itself only where none is.
 pub(crate) fn renew_vector_table(
     transaction: &WriteTransaction<'_>,
+    indexed: Indexed,
     dims: usize,
 ) -> Result<(), SchemaError> {
     let doing = "making the vector table anew";
-    let own =
-        ["chunks", "rowids", "info", "vector_chunks00"].map(|part| format!("memory_vec_{part}"));
+    let table = indexed.names().vectors;
+    let own = ["chunks", "rowids", "info", "vector_chunks00"].map(|part| format!("{table}_{part}"));
     let connection = transaction.connection();
-    if transaction.has_vector_table()? {
+    if transaction.has_vectors_of(indexed)? {
         for table in &own {
             let sql = format!("CREATE TABLE IF NOT EXISTS {table} (x)");
             connection.execute_batch(&sql).doing(doing)?;
@@ -149,6 +168,6 @@ pub(crate) fn renew_vector_table(
         }
     }
     connection
-        .execute_batch(&vector_index_sql(dims))
+        .execute_batch(&indexed.vector_index_sql(dims))
         .doing(doing)
 }

@@ -6,22 +6,12 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::{Filter, Scope};
+use crate::indexed::Indexed;
 use crate::read::Snapshot;
 use crate::text::QueryWord;
 
 /// How the word index cuts and stems: the same in its definition (see migrations/0001_memories.sql).
 pub(crate) const TOKENIZE: &str = "porter unicode61 remove_diacritics 2 categories ''L* N* Co M*''";
-
-/// Makes the word index readable term by term on a connection: FTS5's own view of it, in the connection's temporary
-/// schema. The file stays as it is.
-pub(crate) fn prepare(connection: &Connection) -> Result<(), SchemaError> {
-    connection
-        .execute_batch(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.memories_words
-             USING fts5vocab('main', 'memories_fts', 'instance')",
-        )
-        .doing("setting up the connection")
-}
 
 /// Writes words as the word index writes them (stemmed, without diacritics), by FTS5's own tokenizer in a small index in
 /// memory. It touches no file.
@@ -125,6 +115,20 @@ impl Snapshot<'_> {
         &self,
         token: &Token,
         filter: &Filter,
+        visit: impl FnMut(i64, u32),
+    ) -> Result<(), SchemaError> {
+        self.occurrences_in(Indexed::Memories, token, filter, visit)
+    }
+
+    /// As [`Snapshot::occurrences`], of memories or of passages (in their text) whose memory passes the filter.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn occurrences_in(
+        &self,
+        indexed: Indexed,
+        token: &Token,
+        filter: &Filter,
         mut visit: impl FnMut(i64, u32),
     ) -> Result<(), SchemaError> {
         let doing = "searching by a word";
@@ -137,14 +141,18 @@ impl Snapshot<'_> {
             "w.term = ?"
         };
         let sql = if conditions.is_empty() {
-            format!("SELECT w.doc FROM temp.memories_words w WHERE {terms}")
+            format!("SELECT w.doc FROM temp.{{terms}} w WHERE {terms}")
         } else {
             // CROSS JOIN fixes the order: the word index first, then each row by its key.
             format!(
-                "SELECT w.doc FROM temp.memories_words w CROSS JOIN memories m ON m.seq = w.doc
-                 WHERE {terms}{conditions}"
+                "SELECT w.doc FROM temp.{{terms}} w CROSS JOIN {} WHERE {{id}} = w.doc AND {terms}{conditions}",
+                match indexed {
+                    Indexed::Memories => "memories m",
+                    Indexed::Passages => "chunks c CROSS JOIN memories m ON m.seq = c.seq",
+                }
             )
         };
+        let sql = indexed.filled(&sql);
         values.extend(filter_values);
         let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
         let mut rows = statement.query(params_from_iter(values)).doing(doing)?;
@@ -169,10 +177,18 @@ impl Snapshot<'_> {
     /// # Errors
     /// What SQLite reports.
     pub fn lengths(&self, seqs: &[i64]) -> Result<Vec<u32>, SchemaError> {
+        self.lengths_in(Indexed::Memories, seqs)
+    }
+
+    /// As [`Snapshot::lengths`], of memories or of passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn lengths_in(&self, indexed: Indexed, seqs: &[i64]) -> Result<Vec<u32>, SchemaError> {
         let doing = "reading the lengths of memories";
         let mut statement = self
             .connection()
-            .prepare_cached("SELECT sz FROM memories_fts_docsize WHERE id = ?1")
+            .prepare_cached(&indexed.filled("SELECT sz FROM {words}_docsize WHERE id = ?1"))
             .doing(doing)?;
         seqs.iter()
             .map(|seq| {
@@ -190,11 +206,23 @@ impl Snapshot<'_> {
     /// # Errors
     /// What SQLite reports.
     pub fn scope_lengths(&self, scope: &Scope) -> Result<(u64, u64), SchemaError> {
+        self.scope_lengths_in(Indexed::Memories, scope)
+    }
+
+    /// As [`Snapshot::scope_lengths`], of memories or of passages.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn scope_lengths_in(
+        &self,
+        indexed: Indexed,
+        scope: &Scope,
+    ) -> Result<(u64, u64), SchemaError> {
         let doing = "reading the lengths of memories";
         let (conditions, values) = Filter::from(scope.clone()).clause();
-        let sql = format!(
-            "SELECT d.sz FROM memories m LEFT JOIN memories_fts_docsize d ON d.id = m.seq WHERE TRUE{conditions}"
-        );
+        let sql = indexed.filled(&format!(
+            "SELECT d.sz FROM {{from}} LEFT JOIN {{words}}_docsize d ON d.id = {{id}} WHERE TRUE{conditions}"
+        ));
         let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
         let mut rows = statement.query(params_from_iter(values)).doing(doing)?;
         let (mut memories, mut tokens) = (0u64, 0u64);
@@ -277,7 +305,7 @@ mod tests {
             let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
             store.write(|write| {
                 for content in &texts {
-                    let row = NewRow { id: None, content: content.clone(), project: None, tags: vec!["run".into()], created_at: Timestamp::MIN };
+                    let row = NewRow { id: None, content: content.clone(), project: None, tags: vec!["run".into()], created_at: Timestamp::MIN, entities: Vec::new() };
                     write.insert(&row, None)?;
                 }
                 Ok::<_, SchemaError>(())

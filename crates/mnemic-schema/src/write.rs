@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::error::{Doing, SchemaError};
 use crate::events::{Action, Journal};
-use crate::migrate::vector_index_sql;
+use crate::indexed::Indexed;
 use crate::read::{MODEL_KEYS, Snapshot};
 use crate::row::{Embedded, NewRow, RecordedModel, RowChange};
 use crate::search::bytes;
@@ -52,25 +52,33 @@ impl<'c> WriteTransaction<'c> {
             .doing("committing")
     }
 
-    /// Keeps the last [`INDEX_LOG_ENTRIES`] of the log, to a quarter more: an index further behind is loaded anew.
+    /// Keeps the last [`INDEX_LOG_ENTRIES`] of the logs, to a quarter more: an index further behind is loaded anew.
     fn trim_index_log(&self) -> Result<(), SchemaError> {
+        for indexed in Indexed::ALL {
+            self.trim_log_of(indexed)?;
+        }
+        Ok(())
+    }
+
+    fn trim_log_of(&self, indexed: Indexed) -> Result<(), SchemaError> {
         let doing = "trimming the log of changes";
-        let span: Option<(i64, i64)> = self
-            .connection()
-            .prepare_cached(
-                "SELECT (SELECT min(entry) FROM index_log), (SELECT max(entry) FROM index_log)",
-            )
-            .and_then(|mut statement| {
-                statement.query_row([], |row| Ok(row.get::<_, Option<i64>>(0)?.zip(row.get(1)?)))
-            })
-            .doing(doing)?;
+        let span: Option<(i64, i64)> =
+            self.connection()
+                .prepare_cached(&indexed.filled(
+                    "SELECT (SELECT min(entry) FROM {log}), (SELECT max(entry) FROM {log})",
+                ))
+                .and_then(|mut statement| {
+                    statement
+                        .query_row([], |row| Ok(row.get::<_, Option<i64>>(0)?.zip(row.get(1)?)))
+                })
+                .doing(doing)?;
         if let Some((first, last)) = span
             && last - first > INDEX_LOG_ENTRIES + INDEX_LOG_ENTRIES / 4
         {
             let keep_from = last - INDEX_LOG_ENTRIES;
             self.execute(
                 doing,
-                "DELETE FROM index_log WHERE entry < ?1",
+                &indexed.filled("DELETE FROM {log} WHERE entry < ?1"),
                 params![keep_from],
             )?;
         }
@@ -89,7 +97,17 @@ impl<'c> WriteTransaction<'c> {
         row: &NewRow,
         embedded: Option<Embedded<'_>>,
     ) -> Result<String, SchemaError> {
-        self.admit(embedded)?;
+        self.admit(embedded.map(|embedded| embedded.model))?;
+        let (seq, id) = self.insert_row(row)?;
+        if let Some(embedded) = embedded {
+            self.insert_vector(seq, &id, embedded)?;
+        }
+        self.note_stored(&id, row.project.as_deref())?;
+        Ok(id)
+    }
+
+    /// Inserts a memory without a vector; answers with its key and id.
+    pub(crate) fn insert_row(&mut self, row: &NewRow) -> Result<(i64, String), SchemaError> {
         if let Some(id) = &row.id {
             if id.is_empty() || id.len() > 64 || !id.bytes().all(|b| b.is_ascii_graphic()) {
                 return Err(SchemaError::BadId { id: id.clone() });
@@ -99,7 +117,7 @@ impl<'c> WriteTransaction<'c> {
             }
         }
         let created = row.created_at.to_string();
-        let (seq, id): (i64, String) = self
+        let (seq, id) = self
             .connection()
             .prepare_cached(
                 "INSERT INTO memories (id, content, project, tags, created_at, updated_at)
@@ -112,11 +130,8 @@ impl<'c> WriteTransaction<'c> {
                 )
             })
             .doing("storing a memory")?;
-        if let Some(embedded) = embedded {
-            self.insert_vector(seq, &id, embedded)?;
-        }
-        self.note_stored(&id, row.project.as_deref())?;
-        Ok(id)
+        self.insert_entities(seq, &row.entities)?;
+        Ok((seq, id))
     }
 
     /// Changes a memory in place: id, key and time of creation stay. Other content needs its vector where the file has
@@ -137,7 +152,10 @@ impl<'c> WriteTransaction<'c> {
             .ok_or_else(|| SchemaError::NotFound { id: id.to_owned() })?;
         self.note_change(id, &Action::Updated, None)?;
         if let Some(content) = &change.content {
-            self.admit(embedded)?;
+            if self.is_document(seq)? {
+                return Err(SchemaError::IsDocument { id: id.to_owned() });
+            }
+            self.admit(embedded.map(|embedded| embedded.model))?;
             self.execute(
                 doing,
                 "UPDATE memories SET content = ?2 WHERE seq = ?1",
@@ -148,7 +166,7 @@ impl<'c> WriteTransaction<'c> {
                 self.insert_vector(seq, id, embedded)?;
             }
         }
-        if change.content.is_some() || change.tags.is_some() {
+        if change.content.is_some() || change.tags.is_some() || change.entities.is_some() {
             self.log(seq)?;
         }
         if let Some(project) = &change.project {
@@ -165,6 +183,9 @@ impl<'c> WriteTransaction<'c> {
                 "UPDATE memories SET tags = ?2 WHERE seq = ?1",
                 params![seq, json],
             )?;
+        }
+        if let Some(entities) = &change.entities {
+            self.set_entities(id, entities)?;
         }
         let now = updated_at.to_string();
         self.execute(
@@ -209,36 +230,69 @@ impl<'c> WriteTransaction<'c> {
         content: &str,
         embedded: Embedded<'_>,
     ) -> Result<bool, SchemaError> {
-        let doing = "adding a missing vector";
-        self.admit(Some(embedded))?;
+        self.add_missing_vector_in(
+            Indexed::Memories,
+            seq,
+            content,
+            embedded.model,
+            Some(embedded.vector),
+        )
+    }
+
+    /// As [`WriteTransaction::add_missing_vector`], of a memory or of a passage: of the latter also that the model finds
+    /// nothing to embed in it (no vector).
+    ///
+    /// # Errors
+    /// As [`WriteTransaction::add_missing_vector`].
+    pub fn add_missing_vector_in(
+        &mut self,
+        indexed: Indexed,
+        key: i64,
+        content: &str,
+        model: &RecordedModel,
+        vector: Option<&[f32]>,
+    ) -> Result<bool, SchemaError> {
+        self.admit(Some(model))?;
+        if indexed == Indexed::Passages {
+            self.make_passage_vectors(model.dims)?;
+        }
         let id: Option<String> = self
             .connection()
-            .prepare_cached(
-                "SELECT id FROM memories WHERE seq = ?1 AND content = ?2
-                 AND NOT EXISTS (SELECT 1 FROM memory_vec WHERE memory_vec.seq = ?1)",
-            )
+            .prepare_cached(&indexed.filled(
+                "SELECT m.id FROM {from} WHERE {id} = ?1 AND {text} = ?2
+                 AND NOT EXISTS (SELECT 1 FROM {vectors} v WHERE v.{key} = ?1)",
+            ))
             .and_then(|mut statement| {
                 statement
-                    .query_row(params![seq, content], |row| row.get(0))
+                    .query_row(params![key, content], |row| row.get(0))
                     .optional()
             })
-            .doing(doing)?;
-        match id {
-            Some(id) => {
-                self.insert_vector(seq, &id, embedded)?;
-                self.log(seq)?;
+            .doing("adding a missing vector")?;
+        match (id, vector, indexed) {
+            (None, ..) | (_, None, Indexed::Memories) => Ok(false),
+            (Some(id), Some(vector), _) => {
+                let embedded = Embedded { model, vector };
+                self.insert_vector_in(indexed, key, &id, embedded)?;
+                self.log_in(indexed, key)?;
                 Ok(true)
             }
-            None => Ok(false),
+            (Some(_), None, Indexed::Passages) => {
+                self.note_nothing_to_embed(key, &model.space)?;
+                Ok(true)
+            }
         }
     }
 
     /// Notes that a row changed in what an index in memory holds of it.
     pub(crate) fn log(&self, seq: i64) -> Result<(), SchemaError> {
+        self.log_in(Indexed::Memories, seq)
+    }
+
+    pub(crate) fn log_in(&self, indexed: Indexed, key: i64) -> Result<(), SchemaError> {
         self.execute(
             "noting a change for the indexes",
-            "INSERT INTO index_log (seq) VALUES (?1)",
-            params![seq],
+            &indexed.filled("INSERT INTO {log} ({key}) VALUES (?1)"),
+            params![key],
         )?;
         Ok(())
     }
@@ -256,14 +310,13 @@ impl<'c> WriteTransaction<'c> {
     }
 
     /// Makes sure that a text embedded so (or not at all) may join the file, and that the vector table is there for it.
-    fn admit(&mut self, embedded: Option<Embedded<'_>>) -> Result<(), SchemaError> {
-        let given = embedded.map(|embedded| embedded.model);
+    pub(crate) fn admit(&mut self, given: Option<&RecordedModel>) -> Result<(), SchemaError> {
         if given.is_some() && self.model.as_ref() == given {
             return Ok(());
         }
         let recorded = self.recorded_model()?;
         if recorded.as_ref() != given {
-            if self.vector_count()? > 0 {
+            if self.has_any_vector()? {
                 return Err(match recorded {
                     Some(recorded) => SchemaError::ModelMismatch {
                         recorded: recorded.to_string(),
@@ -281,9 +334,15 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
-    /// Makes the (empty) vector table that of another model, or of none.
+    /// Makes the (empty) vector table that of another model, or of none; that of chunks is made with its first vector.
     pub(crate) fn record_model(&self, model: Option<&RecordedModel>) -> Result<(), SchemaError> {
         let doing = "recording the model of the vectors";
+        self.connection()
+            .execute_batch(
+                "DROP TRIGGER IF EXISTS chunks_vec_delete; DROP TABLE IF EXISTS chunk_vec;
+                 DELETE FROM meta WHERE key = 'passage_vectors';",
+            )
+            .doing(doing)?;
         let Some(model) = model else {
             self.execute(
                 doing,
@@ -298,7 +357,7 @@ impl<'c> WriteTransaction<'c> {
                 .doing(doing);
         };
         self.connection()
-            .execute_batch(&vector_index_sql(model.dims))
+            .execute_batch(&Indexed::Memories.vector_index_sql(model.dims))
             .doing(doing)?;
         self.record_at(MODEL_KEYS, model)
     }
@@ -321,13 +380,48 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
+    /// Makes the table of chunk vectors where there is none yet.
+    pub(crate) fn make_passage_vectors(&self, dims: usize) -> Result<(), SchemaError> {
+        if self.has_passage_vectors()? {
+            return Ok(());
+        }
+        let doing = "making the table of chunk vectors";
+        self.connection()
+            .execute_batch(&Indexed::Passages.vector_index_sql(dims))
+            .doing(doing)?;
+        self.execute(
+            doing,
+            "INSERT OR REPLACE INTO meta (key, value) VALUES ('passage_vectors', '1')",
+            [],
+        )?;
+        Ok(())
+    }
+
+    pub(crate) fn insert_vector(
+        &self,
+        seq: i64,
+        id: &str,
+        embedded: Embedded<'_>,
+    ) -> Result<(), SchemaError> {
+        self.insert_vector_in(Indexed::Memories, seq, id, embedded)
+    }
+
     /// The vector is looked at first: vec0 itself takes NaN, infinity and zero.
-    fn insert_vector(&self, seq: i64, id: &str, embedded: Embedded<'_>) -> Result<(), SchemaError> {
-        embedded.check(|| format!("memory {id}"))?;
+    pub(crate) fn insert_vector_in(
+        &self,
+        indexed: Indexed,
+        key: i64,
+        id: &str,
+        embedded: Embedded<'_>,
+    ) -> Result<(), SchemaError> {
+        embedded.check(|| match indexed {
+            Indexed::Memories => format!("memory {id}"),
+            Indexed::Passages => format!("a passage of the document {id}"),
+        })?;
         self.execute(
             "storing a vector",
-            "INSERT INTO memory_vec (seq, embedding) VALUES (?1, ?2)",
-            params![seq, bytes(embedded.vector)],
+            &indexed.filled("INSERT INTO {vectors} ({key}, embedding) VALUES (?1, ?2)"),
+            params![key, bytes(embedded.vector)],
         )?;
         Ok(())
     }

@@ -4,10 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use mnemic_embed::{Embedder, Reranker};
-use mnemic_schema::{QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction};
+use mnemic_schema::{
+    Indexed, QueryWord, Readers, Snapshot, Store, Token, Tokenizer, WriteTransaction,
+};
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
+use crate::entity::EntityExtractor;
 use crate::resident::Resident;
 use crate::types::LastCheck;
 use crate::{Error, ErrorKind, Result};
@@ -45,10 +48,12 @@ struct Inner {
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
     reranker: Option<Arc<dyn Reranker>>,
+    extractor: Option<Arc<dyn EntityExtractor>>,
     models: RwLock<Models>,
     /// Held by the thread that embeds the file again.
     reembedding: Mutex<()>,
     resident: Resident,
+    resident_passages: Resident,
     last_check: Mutex<Option<LastCheck>>,
     /// Made at the first recall.
     tokenizer: Mutex<Option<Tokenizer>>,
@@ -113,6 +118,7 @@ impl Memory {
         mut store: Store,
         embedder: Option<Arc<dyn Embedder>>,
         reranker: Option<Arc<dyn Reranker>>,
+        extractor: Option<Arc<dyn EntityExtractor>>,
         index_budget: u64,
     ) -> Result<Self> {
         if let Some(embedder) = &embedder {
@@ -130,13 +136,15 @@ impl Memory {
                 readers,
                 idle: Mutex::new(idle),
                 reranker,
+                extractor,
                 models: RwLock::new(Models {
                     current: embedder,
                     next: None,
                     changes: 0,
                 }),
                 reembedding: Mutex::new(()),
-                resident: Resident::new(index_budget),
+                resident: Resident::new(Indexed::Memories, index_budget),
+                resident_passages: Resident::new(Indexed::Passages, index_budget),
                 last_check: Mutex::default(),
                 tokenizer: Mutex::default(),
             }),
@@ -221,8 +229,17 @@ impl Memory {
         self.inner.reranker.as_deref()
     }
 
+    pub(crate) fn extractor(&self) -> Option<&dyn EntityExtractor> {
+        self.inner.extractor.as_deref()
+    }
+
     pub(crate) fn resident(&self) -> &Resident {
         &self.inner.resident
+    }
+
+    /// That of passages, which has what the other leaves of the budget.
+    pub(crate) fn resident_passages(&self) -> &Resident {
+        &self.inner.resident_passages
     }
 
     pub(crate) fn note_check(&self, check: LastCheck) {
@@ -337,7 +354,7 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     let Some(recorded) = snapshot.recorded_model()? else {
         return Ok(false);
     };
-    if recorded.is_unknown() && snapshot.vector_count()? > 0 {
+    if recorded.is_unknown() && snapshot.has_any_vector()? {
         return Err(Error::new(
             ErrorKind::ModelMismatch,
             format!(
@@ -353,7 +370,7 @@ pub(crate) fn space_of(snapshot: &Snapshot<'_>, embedder: &dyn Embedder) -> Resu
     if embedder.model().same_space(&found) {
         return Ok(true);
     }
-    if snapshot.vector_count()? == 0 {
+    if !snapshot.has_any_vector()? {
         return Ok(false);
     }
     Err(Error::new(

@@ -1,4 +1,4 @@
-//! Vectors for memories that have none: of the file's own model (backfill), or of another model, gathered beside the live
+//! Vectors for memories and passages that have none: of the file's own model (backfill), or of another model, gathered beside the live
 //! ones until they are whole (re-embedding). Embedding never happens inside a lock of the file or a transaction.
 
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mnemic_embed::Embedder;
-use mnemic_schema::{Begun, RecordedModel, Space, Switch};
+use mnemic_schema::{Begun, Indexed, RecordedModel, Space, Switch};
 
 use crate::embedding::{model_of, recorded};
 use crate::memory::Memory;
@@ -14,7 +14,7 @@ use crate::types::{Backfilled, Coverage, Progress, Reembedded};
 use crate::write::Embeddings;
 use crate::{Error, ErrorKind, Result};
 
-/// Most memories, and about the most bytes of text, that are embedded before their vectors are written.
+/// Most texts, and about the most bytes of text, that are embedded before their vectors are written.
 const BATCH_ROWS: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
@@ -29,7 +29,7 @@ const PATIENT_ROUNDS: u32 = 8;
 struct Staged {
     embedded: u64,
     cancelled: bool,
-    /// After the switch: how many memories it left without a vector.
+    /// After the switch: how many texts it left without a vector.
     left: Option<u64>,
 }
 
@@ -40,9 +40,12 @@ struct Pass {
     missing: usize,
     embedded: u64,
     cancelled: bool,
-    /// Keys of memories in whose text the model finds nothing to embed.
-    left: Vec<i64>,
+    /// Keys of memories in whose text the model finds nothing to embed, and of what cannot be written.
+    left: Vec<Key>,
 }
+
+/// A memory or a passage.
+type Key = (Indexed, i64);
 
 impl Memory {
     /// Takes the file over to another model: embeds every memory with it, beside the vectors there are, and then puts the
@@ -53,7 +56,7 @@ impl Memory {
     /// and its clones use the new model, with no call of theirs failing in between; a handle that was opened with the old
     /// one elsewhere gets `ModelMismatch` where it would mix the two.
     ///
-    /// `progress` is called before each batch (at most 256 memories) and before the switch; with
+    /// `progress` is called before each batch (at most 256 memories or passages) and before the switch; with
     /// [`ControlFlow::Break`] the work ends there. What is embedded by then is kept in the file: the next call with the
     /// same model goes on from it, in whatever process, as it does after a crash. A call with another model begins anew, and
     /// [`Memory::abandon_reembed`] drops it. With the model that the file has already, only missing vectors are made.
@@ -167,8 +170,9 @@ impl Memory {
         self.write(|transaction| Ok(transaction.abandon_staging()?.unwrap_or(0)))
     }
 
-    /// Embeds the memories that have no vector (they were stored without a model) with this handle's model, which must be
-    /// the one that made the file's vectors. Batch by batch, each committed: stopped by `progress` or by a crash, the next
+    /// Embeds the memories and passages that have no vector (they were stored without a model, or the embedder failed) with
+    /// this handle's model, which must be the one that made the file's vectors. Documents whose source another program has
+    /// changed are cut anew first. Batch by batch, each committed: stopped by `progress` or by a crash, the next
     /// call goes on. A text in which the model finds nothing to embed stays without.
     ///
     /// # Errors
@@ -202,17 +206,19 @@ impl Memory {
                     "this handle has no model: open the file with one, or call reembed with one",
                 ));
             };
+            self.cut_stale_documents()?;
             let mut report = |now| (progress.borrow_mut())(now);
             let filled = self.fill(embedder, &mut report)?;
             Ok(Backfilled {
                 finished: !filled.cancelled,
                 embedded: filled.embedded,
-                nothing_to_embed: self.read(|snapshot| Ok(snapshot.ids_of(&filled.left)?))?,
+                nothing_to_embed: self.ids_of(&filled.left)?,
             })
         })
     }
 
-    /// How many memories have a vector, and how many have one of the coming model: counted by joins over the whole file.
+    /// How many memories and passages have a vector, and how many have one of the coming model: counted by joins over the
+    /// whole file.
     ///
     /// # Errors
     /// `Busy`, `Corrupt`, `Storage`.
@@ -238,6 +244,14 @@ impl Memory {
                 orphaned: found.orphaned,
                 coming_model: found.staged_model.map(model_of),
                 staged: found.staged,
+                documents: found.documents,
+                stale: found.stale,
+                chunks: found.chunks,
+                chunks_embedded: found.chunks_embedded,
+                chunks_empty: found.chunks_empty,
+                chunks_missing: found.chunks_missing,
+                chunks_orphaned: found.chunks_orphaned,
+                chunks_staged: found.chunks_staged,
             })
         })
     }
@@ -263,7 +277,7 @@ impl Memory {
             hopeless.extend(pass.left);
             if idle == IDLE_PASSES {
                 // What is missing cannot be written: a text that is not UTF-8 is not what it is read as (`repair` mends it).
-                hopeless.extend(self.read(|snapshot| Ok(snapshot.unembedded(Space::Live)?))?);
+                hopeless.extend(self.unembedded(Space::Live)?.0);
                 filled.left = hopeless.into_iter().collect();
                 filled.left.sort_unstable();
                 return Ok(filled);
@@ -281,13 +295,12 @@ impl Memory {
         &self,
         space: Space,
         embedder: &dyn Embedder,
-        but: &HashSet<i64>,
+        but: &HashSet<Key>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Pass> {
-        let (mut missing, total) =
-            self.read(|snapshot| Ok((snapshot.unembedded(space)?, snapshot.memory_count()?)))?;
+        let (mut missing, total) = self.unembedded(space)?;
         let mut done = total.saturating_sub(missing.len() as u64);
-        missing.retain(|seq| !but.contains(seq));
+        missing.retain(|key| !but.contains(key));
         let mut pass = Pass {
             missing: missing.len(),
             ..Pass::default()
@@ -309,10 +322,47 @@ impl Memory {
         }
     }
 
-    /// Embeds the memories at the head of a list and writes their vectors.
-    fn fill_batch(&self, space: Space, embedder: &dyn Embedder, missing: &[i64]) -> Result<Batch> {
-        let head = missing.get(..BATCH_ROWS).unwrap_or(missing);
-        let (through, rows) = self.read(|snapshot| Ok(snapshot.texts(head, BATCH_BYTES)?))?;
+    /// What has no vector in a space, the memories first, and how much there is in all.
+    fn unembedded(&self, space: Space) -> Result<(Vec<Key>, u64)> {
+        self.read(|snapshot| {
+            let mut missing = Vec::new();
+            for indexed in Indexed::ALL {
+                let keys = snapshot.unembedded_in(indexed, space)?;
+                missing.extend(keys.into_iter().map(|key| (indexed, key)));
+            }
+            Ok((missing, snapshot.memory_count()? + snapshot.chunk_count()?))
+        })
+    }
+
+    /// The ids of memories, and of the documents of passages, each once.
+    fn ids_of(&self, keys: &[Key]) -> Result<Vec<String>> {
+        self.read(|snapshot| {
+            let mut ids: Vec<String> = Vec::new();
+            for (indexed, key) in keys {
+                for id in snapshot.ids_of_in(*indexed, &[*key])? {
+                    if !ids.contains(&id) {
+                        ids.push(id);
+                    }
+                }
+            }
+            Ok(ids)
+        })
+    }
+
+    /// Embeds what is at the head of a list, of one kind, and writes its vectors.
+    fn fill_batch(&self, space: Space, embedder: &dyn Embedder, missing: &[Key]) -> Result<Batch> {
+        let Some((indexed, _)) = missing.first().copied() else {
+            return Ok(Batch::default());
+        };
+        let head: Vec<i64> = missing
+            .iter()
+            .take(BATCH_ROWS)
+            .take_while(|(other, _)| *other == indexed)
+            .map(|(_, key)| *key)
+            .collect();
+        let (through, rows) =
+            self.read(|snapshot| Ok(snapshot.texts_in(indexed, &head, BATCH_BYTES)?))?;
+        let model = recorded(embedder.model());
         let texts: Vec<&str> = rows.iter().map(|(_, text)| text.as_str()).collect();
         let embeddings = Embeddings::of(embedder, &texts)?;
         self.write(|transaction| {
@@ -321,14 +371,18 @@ impl Memory {
                 ..Batch::default()
             };
             for (i, (seq, text)) in rows.iter().enumerate() {
-                let Some(embedded) = embeddings.get(i) else {
-                    batch.left.push(*seq);
+                let vector = embeddings.get(i).map(|embedded| embedded.vector);
+                if vector.is_none() && indexed == Indexed::Memories {
+                    batch.left.push((indexed, *seq));
                     continue;
-                };
-                // Another process may have given it one, changed the text or deleted it meanwhile.
+                }
+                // Another process may have given it one, changed the text or deleted it meanwhile. That there is nothing to
+                // embed in a passage is noted, and is as good.
                 let new = match space {
-                    Space::Live => transaction.add_missing_vector(*seq, text, embedded)?,
-                    Space::Staging => transaction.stage(*seq, text, embedded)?,
+                    Space::Live => {
+                        transaction.add_missing_vector_in(indexed, *seq, text, &model, vector)?
+                    }
+                    Space::Staging => transaction.stage_in(indexed, *seq, text, &model, vector)?,
                 };
                 batch.embedded += u64::from(new);
             }
@@ -348,9 +402,9 @@ impl Memory {
         })
     }
 
-    fn nothing_to_embed_in(&self, seqs: &[i64], embedder: &dyn Embedder) -> Result<Error> {
+    fn nothing_to_embed_in(&self, seqs: &[Key], embedder: &dyn Embedder) -> Result<Error> {
         let some = seqs.get(..10).unwrap_or(seqs);
-        let ids = self.read(|snapshot| Ok(snapshot.ids_of(some)?))?;
+        let ids = self.ids_of(some)?;
         let more = if seqs.len() > some.len() { ", …" } else { "" };
         Ok(Error::invalid(format!(
             "the model {} finds nothing to embed in {} memories ({}{more}): change or delete them, then call reembed again",
@@ -367,5 +421,5 @@ struct Batch {
     /// How many of the list it was.
     through: usize,
     embedded: u64,
-    left: Vec<i64>,
+    left: Vec<Key>,
 }

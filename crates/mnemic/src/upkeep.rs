@@ -59,6 +59,7 @@ impl Memory {
     )]
     pub fn repair(&self) -> Result<RepairReport> {
         let file = self.with_writer("repairing", |store| Ok(store.repair(Timestamp::now())?))?;
+        let documents_cut = self.cut_stale_documents()?;
         let vectors_added = match self.embedder() {
             Some(_) => self.backfill(|_| ControlFlow::Continue(()))?.embedded,
             None => 0,
@@ -66,6 +67,7 @@ impl Memory {
         Ok(RepairReport {
             file,
             vectors_added,
+            documents_cut,
             remaining: self.check()?,
         })
     }
@@ -89,8 +91,16 @@ impl Memory {
     )]
     pub fn warm_up(&self) -> Result<u64> {
         self.resident().wake();
-        self.read(|snapshot| self.resident().follow(snapshot).map(drop))?;
-        Ok(self.resident().bytes())
+        self.resident_passages().wake();
+        self.read(|snapshot| {
+            self.resident().follow(snapshot, 0)?;
+            if snapshot.has_chunks()? {
+                let taken = self.resident().bytes();
+                self.resident_passages().follow(snapshot, taken)?;
+            }
+            Ok(())
+        })?;
+        Ok(self.resident().bytes() + self.resident_passages().bytes())
     }
 
     /// Sizes and counts of this memory: a few counts over the whole file.
@@ -125,7 +135,7 @@ impl Memory {
                     schema_version: SCHEMA_VERSION,
                     file_bytes,
                     log_bytes,
-                    index_bytes: self.resident().bytes(),
+                    index_bytes: self.resident().bytes() + self.resident_passages().bytes(),
                     last_check: self.last_check(),
                     erasure_pending: snapshot.erasure_pending()?,
                 })

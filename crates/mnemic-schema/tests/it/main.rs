@@ -7,6 +7,9 @@
     clippy::print_stdout
 )]
 
+mod documents;
+mod entities;
+mod graph;
 mod migration;
 mod open;
 mod search;
@@ -31,6 +34,7 @@ pub(crate) fn row(content: &str) -> NewRow {
         project: None,
         tags: Vec::new(),
         created_at: time("2026-01-01"),
+        entities: Vec::new(),
     }
 }
 

@@ -1,3 +1,9 @@
+index documents_by_origin
+CREATE INDEX documents_by_origin ON documents (origin) WHERE origin IS NOT NULL
+
+index documents_unchunked
+CREATE INDEX documents_unchunked ON documents (seq) WHERE chunked = 0
+
 index lifecycle_by_forgotten
 CREATE INDEX lifecycle_by_forgotten ON lifecycle (forgotten_at) WHERE forgotten_at IS NOT NULL
 
@@ -43,6 +49,8 @@ CREATE INDEX memory_tags_by_seq ON memory_tags (seq)
 index relations_by_to
 CREATE INDEX relations_by_to ON relations (to_seq, kind)
 
+index sqlite_autoindex_chunks_1
+
 index sqlite_autoindex_memories_1
 
 index sqlite_autoindex_memory_vec_info_1
@@ -50,6 +58,73 @@ index sqlite_autoindex_memory_vec_info_1
 index sqlite_autoindex_memory_vec_vector_chunks00_1
 
 index sqlite_autoindex_relations_1
+
+table chunk_log
+CREATE TABLE chunk_log (
+    entry INTEGER PRIMARY KEY AUTOINCREMENT,
+    chunk INTEGER NOT NULL
+) STRICT
+
+table chunks
+CREATE TABLE chunks (
+    -- The key of every index of chunks: as memories.seq, never used twice.
+    chunk       INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq         INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    -- From 0, in the order of the source.
+    place       INTEGER NOT NULL,
+    -- The span in the source, in bytes of its UTF-8 and in code points: the text is exactly what is there.
+    start_byte  INTEGER NOT NULL,
+    end_byte    INTEGER NOT NULL,
+    start_char  INTEGER NOT NULL,
+    end_char    INTEGER NOT NULL,
+    -- The space of the model that found nothing to embed in the text, which therefore has no vector; else NULL.
+    nothing_for TEXT,
+    metadata    TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
+    text        TEXT NOT NULL,
+    UNIQUE (seq, place),
+    CHECK (0 <= start_byte AND start_byte < end_byte AND 0 <= start_char AND start_char < end_char)
+) STRICT
+
+table chunks_fts
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+    text,
+    content = 'chunks_text',
+    content_rowid = 'chunk',
+    tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
+)
+
+table chunks_fts_config
+CREATE TABLE 'chunks_fts_config'(k PRIMARY KEY, v) WITHOUT ROWID
+
+table chunks_fts_data
+CREATE TABLE 'chunks_fts_data'(id INTEGER PRIMARY KEY, block BLOB)
+
+table chunks_fts_docsize
+CREATE TABLE 'chunks_fts_docsize'(id INTEGER PRIMARY KEY, sz BLOB)
+
+table chunks_fts_idx
+CREATE TABLE 'chunks_fts_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID
+
+table documents
+CREATE TABLE documents (
+    seq         INTEGER PRIMARY KEY REFERENCES memories (seq) ON DELETE CASCADE,
+    title       TEXT NOT NULL CHECK (title <> ''),
+    description TEXT,
+    link        TEXT,
+    metadata    TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
+    event_date  TEXT CHECK (event_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9]*'),
+    -- Where the source came from (a path, say), and what told its version there: opaque texts.
+    origin      TEXT,
+    origin_hash TEXT,
+    -- How the source is cut: JSON, as the library writes it.
+    chunking    TEXT NOT NULL CHECK (json_valid(chunking)),
+    -- How many characters of the source the card holds at most.
+    preview     INTEGER NOT NULL CHECK (preview >= 0),
+    -- Whether the chunks are those of the source as it is now. That each has a vector is another fact: see chunk_vec.
+    chunked     INTEGER NOT NULL DEFAULT 0 CHECK (chunked IN (0, 1)),
+    -- Last, so that the others are read without it.
+    source      TEXT NOT NULL
+) STRICT
 
 table index_log
 CREATE TABLE index_log (
@@ -206,6 +281,37 @@ CREATE TABLE relations (
 table sqlite_sequence
 CREATE TABLE sqlite_sequence(name,seq)
 
+trigger chunks_fts_delete
+CREATE TRIGGER chunks_fts_delete AFTER DELETE ON chunks BEGIN
+    INSERT INTO chunks_fts (chunks_fts, rowid, text) VALUES ('delete', old.chunk, mnemic_text(old.text));
+END
+
+trigger chunks_fts_insert
+CREATE TRIGGER chunks_fts_insert AFTER INSERT ON chunks BEGIN
+    INSERT INTO chunks_fts (rowid, text) VALUES (new.chunk, mnemic_text(new.text));
+END
+
+trigger chunks_fts_update
+CREATE TRIGGER chunks_fts_update AFTER UPDATE OF text ON chunks BEGIN
+    INSERT INTO chunks_fts (chunks_fts, rowid, text) VALUES ('delete', old.chunk, mnemic_text(old.text));
+    INSERT INTO chunks_fts (rowid, text) VALUES (new.chunk, mnemic_text(new.text));
+END
+
+trigger chunks_log_delete
+CREATE TRIGGER chunks_log_delete AFTER DELETE ON chunks BEGIN
+    INSERT INTO chunk_log (chunk) VALUES (old.chunk);
+END
+
+trigger documents_source_update
+CREATE TRIGGER documents_source_update AFTER UPDATE OF source, chunking ON documents BEGIN
+    UPDATE documents SET chunked = 0 WHERE seq = new.seq;
+END
+
+trigger index_log_chunks
+CREATE TRIGGER index_log_chunks AFTER INSERT ON index_log BEGIN
+    INSERT INTO chunk_log (chunk) SELECT chunk FROM chunks WHERE seq = new.seq;
+END
+
 trigger lifecycle_log_delete
 CREATE TRIGGER lifecycle_log_delete AFTER DELETE ON lifecycle BEGIN
     INSERT INTO index_log (seq) SELECT seq FROM memories WHERE seq = old.seq;
@@ -285,6 +391,9 @@ WHEN new.event IS NOT old.event OR new.at IS NOT old.at OR new.action IS NOT old
 BEGIN
     SELECT RAISE(ABORT, 'events are only ever added to');
 END
+
+view chunks_text
+CREATE VIEW chunks_text AS SELECT chunk, mnemic_text(text) AS text FROM chunks
 
 view memories_text
 CREATE VIEW memories_text AS

@@ -1,5 +1,5 @@
-//! The resident index: vectors as bytes, projects and times of all memories, held in memory so that recall need not read
-//! them from the file. It is derived from the file and never the truth: it may be dropped at any time, what it finds is
+//! The resident index: vectors as bytes, projects and times of all memories, or of all passages of documents, held in
+//! memory so that recall need not read them from the file. It is derived from the file and never the truth: it may be dropped at any time, what it finds is
 //! looked up in the file's own snapshot, and where it is not at hand recall searches the file itself.
 //!
 //! It follows the file by what every snapshot tells (see `IndexState`): rows after the last key it knows are new, and a log
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use mnemic_rank::TopK;
-use mnemic_schema::{Filter, IndexState, RecordedModel, Scope, Snapshot};
+use mnemic_schema::{Filter, IndexState, Indexed, RecordedModel, Scope, Snapshot};
 
 use crate::Result;
 use crate::resident::codes::{Codes, Estimate};
@@ -26,6 +26,8 @@ use crate::trace::event;
 /// The index of one handle and its clones.
 #[derive(Debug)]
 pub(crate) struct Resident {
+    /// Of which texts.
+    indexed: Indexed,
     /// Most bytes of memory; 0 for no index.
     budget: u64,
     /// Whether a recall was answered without it already: one recall alone is not worth loading it.
@@ -38,6 +40,7 @@ pub(crate) struct Resident {
 /// The index as it is at one state of the file.
 #[derive(Debug)]
 pub(crate) struct Loaded {
+    indexed: Indexed,
     state: IndexState,
     model: Option<RecordedModel>,
     rows: Rows,
@@ -63,8 +66,9 @@ const BULK_SHARE: usize = 4;
 const MOST_LOOKED_UP: usize = 1_000;
 
 impl Resident {
-    pub(crate) fn new(budget: u64) -> Self {
+    pub(crate) fn new(indexed: Indexed, budget: u64) -> Self {
         Self {
+            indexed,
             budget,
             asked: AtomicBool::new(false),
             loaded: RwLock::new(None),
@@ -95,12 +99,16 @@ impl Resident {
     }
 
     /// The index at the state of a snapshot; `None` where it is of no use: at the first recall, over its budget, while
-    /// another thread loads it, or for a snapshot older than it.
-    pub(crate) fn follow(&self, snapshot: &Snapshot<'_>) -> Result<Option<Reading<'_>>> {
+    /// another thread loads it, or for a snapshot older than it. `taken` is what is held of the budget otherwise, in bytes.
+    pub(crate) fn follow(
+        &self,
+        snapshot: &Snapshot<'_>,
+        taken: u64,
+    ) -> Result<Option<Reading<'_>>> {
         if self.budget == 0 || !self.asked.swap(true, Ordering::Relaxed) {
             return Ok(None);
         }
-        let state = snapshot.index_state()?;
+        let state = snapshot.index_state_in(self.indexed)?;
         let model = snapshot.recorded_model()?;
         let current = |loaded: &Option<Loaded>| {
             loaded
@@ -113,7 +121,9 @@ impl Resident {
                 return Ok(Some(loaded));
             }
         }
-        if !self.advance(snapshot, state, model.as_ref())? && !self.load(snapshot, state, model)? {
+        if !self.advance(snapshot, state, model.as_ref(), taken)?
+            && !self.load(snapshot, state, model, taken)?
+        {
             return Ok(None);
         }
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
@@ -128,6 +138,7 @@ impl Resident {
         snapshot: &Snapshot<'_>,
         state: IndexState,
         model: Option<&RecordedModel>,
+        taken: u64,
     ) -> Result<bool> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &Loaded| known.model.as_ref() == model && known.state.file == state.file;
@@ -143,7 +154,7 @@ impl Resident {
         let Some(known) = loaded.take().filter(same) else {
             return Ok(false);
         };
-        if !self.affords(snapshot, model)? {
+        if !self.affords(snapshot, model, taken)? {
             return Ok(true);
         }
         *loaded = known.advanced(snapshot, state)?;
@@ -156,44 +167,53 @@ impl Resident {
         snapshot: &Snapshot<'_>,
         state: IndexState,
         model: Option<RecordedModel>,
+        taken: u64,
     ) -> Result<bool> {
         let _alone = match self.loading.try_lock() {
             Ok(alone) => alone,
             Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(false),
         };
-        if !self.affords(snapshot, model.as_ref())? {
+        if !self.affords(snapshot, model.as_ref(), taken)? {
             return Ok(false);
         }
-        let whole = Loaded::whole(snapshot, state, model)?;
+        let whole = Loaded::whole(self.indexed, snapshot, state, model)?;
         event!(memories = whole.rows.len(), "index loaded");
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Some(whole);
         Ok(true)
     }
 
-    /// Whether all memories of a snapshot fit into the budget.
-    fn affords(&self, snapshot: &Snapshot<'_>, model: Option<&RecordedModel>) -> Result<bool> {
+    /// Whether all rows of a snapshot fit into what is left of the budget.
+    fn affords(
+        &self,
+        snapshot: &Snapshot<'_>,
+        model: Option<&RecordedModel>,
+        taken: u64,
+    ) -> Result<bool> {
         let dims = model.map_or(0, |model| model.dims);
-        let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
-        Ok(bytes(count, dims, snapshot.has_lifecycle()?) <= self.budget)
+        let count = count(self.indexed, snapshot)?;
+        let bytes = bytes(count, dims, snapshot.has_lifecycle()?);
+        Ok(bytes <= self.budget.saturating_sub(taken))
     }
 }
 
 impl Loaded {
     /// The whole index, read in one pass over each table.
     fn whole(
+        indexed: Indexed,
         snapshot: &Snapshot<'_>,
         state: IndexState,
         model: Option<RecordedModel>,
     ) -> Result<Self> {
         let dims = model.as_ref().map_or(0, |model| model.dims);
         let mut loaded = Self {
+            indexed,
             state,
             model,
             rows: Rows::default(),
             codes: Codes::new(dims),
         };
-        let count = usize::try_from(snapshot.memory_count()?).unwrap_or(usize::MAX);
+        let count = count(indexed, snapshot)?;
         loaded.rows.reserve(count);
         loaded.codes.reserve(count);
         loaded.append(snapshot, 0)?;
@@ -202,7 +222,7 @@ impl Loaded {
 
     /// Taken on to a later state; `None` where loading anew is needed.
     fn advanced(mut self, snapshot: &Snapshot<'_>, state: IndexState) -> Result<Option<Self>> {
-        let Some(changed) = snapshot.changed_since(self.state.log)? else {
+        let Some(changed) = snapshot.changed_since_in(self.indexed, self.state.log)? else {
             return Ok(None);
         };
         let known = self.state.last_seq;
@@ -213,10 +233,12 @@ impl Loaded {
             let Some(position) = self.rows.position(seq) else {
                 continue;
             };
-            self.rows.set(position, snapshot.index_row(seq)?.as_ref());
-            self.rows
-                .set_life(position, snapshot.index_life(seq)?.as_ref());
-            self.codes.set(position, snapshot.vector(seq)?.as_deref());
+            let row = snapshot.index_row(self.indexed, seq)?;
+            self.rows.set(position, row.as_ref());
+            let life = snapshot.index_life_in(self.indexed, seq)?;
+            self.rows.set_life(position, life.as_ref());
+            let vector = snapshot.vector_in(self.indexed, seq)?;
+            self.codes.set(position, vector.as_deref());
         }
         self.state = state;
         Ok((!self.rows.is_mostly_dead()).then_some(self))
@@ -225,12 +247,12 @@ impl Loaded {
     /// Adds the rows after a key.
     fn append(&mut self, snapshot: &Snapshot<'_>, after: i64) -> Result<()> {
         let known = self.rows.len();
-        let (rows, codes) = (&mut self.rows, &mut self.codes);
-        snapshot.index_rows_after(after, |row| {
+        let (indexed, rows, codes) = (self.indexed, &mut self.rows, &mut self.codes);
+        snapshot.index_rows_after(indexed, after, |row| {
             rows.push(&row);
             codes.push_empty();
         })?;
-        snapshot.index_lives_after(after, |life| {
+        snapshot.index_lives_after_in(indexed, after, |life| {
             if let Some(position) = rows.position(life.seq) {
                 rows.set_life(position, Some(&life));
             }
@@ -239,7 +261,7 @@ impl Loaded {
             return Ok(());
         }
         if (rows.len() - known).saturating_mul(BULK_SHARE) > known {
-            return Ok(snapshot.vectors(|seq, vector| {
+            return Ok(snapshot.vectors_in(indexed, |seq, vector| {
                 if seq > after
                     && let Some(position) = rows.position(seq)
                 {
@@ -249,7 +271,7 @@ impl Loaded {
         }
         for position in known..rows.len() {
             if let Some(seq) = rows.seq(position) {
-                codes.set(position, snapshot.vector(seq)?.as_deref());
+                codes.set(position, snapshot.vector_in(indexed, seq)?.as_deref());
             }
         }
         Ok(())
@@ -257,7 +279,7 @@ impl Loaded {
 
     /// The memories that pass a filter.
     pub(crate) fn select(&self, snapshot: &Snapshot<'_>, filter: &Filter) -> Result<Selection<'_>> {
-        self.rows.select(snapshot, filter)
+        self.rows.select(self.indexed, snapshot, filter)
     }
 
     /// How many memories a scope has, and how many tokens they have together.
@@ -351,6 +373,15 @@ impl Reach {
             .filter(move |(most, _)| *most >= floor);
         reaches.map(|(_, position)| position)
     }
+}
+
+/// How many rows a snapshot has.
+fn count(indexed: Indexed, snapshot: &Snapshot<'_>) -> Result<usize> {
+    let count = match indexed {
+        Indexed::Memories => snapshot.memory_count()?,
+        Indexed::Passages => snapshot.chunk_count()?,
+    };
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 /// Bytes of memory for so many memories with vectors of a width, with or without what is said of them.

@@ -86,7 +86,9 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             updated_at: created_at,
             lifecycle,
             usage,
-            entities: distinct(entities),
+            entities: Some(distinct(entities))
+                .filter(|names| !names.is_empty())
+                .map(|names| (names, true)),
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),

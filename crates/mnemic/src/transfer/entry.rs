@@ -23,15 +23,15 @@ pub(super) struct Entry {
     pub(super) updated_at: Timestamp,
     pub(super) lifecycle: Lifecycle,
     pub(super) usage: Usage,
-    /// Distinct, none empty.
-    pub(super) entities: Vec<String>,
+    /// Its entities, distinct, and whether they came along (else they were found here); `None`: not said.
+    pub(super) entities: Option<(Vec<String>, bool)>,
     /// A vector, and whether it came along (else it was made here).
     pub(super) vector: Option<(Vec<f32>, bool)>,
 }
 
 impl Entry {
-    /// Whether a stored memory with its entities is this one, vectors and use aside.
-    pub(super) fn is(&self, stored: &StoredMemory, entities: &[String]) -> bool {
+    /// Whether a stored memory is this one, vectors and use aside, and entities where they are not said.
+    pub(super) fn is(&self, stored: &StoredMemory) -> bool {
         let StoredMemory {
             id,
             content,
@@ -39,6 +39,7 @@ impl Entry {
             tags,
             created_at,
             updated_at,
+            entities,
             lifecycle,
             usage: _,
         } = stored;
@@ -49,7 +50,10 @@ impl Entry {
             && self.created_at == *created_at
             && self.updated_at == *updated_at
             && self.lifecycle == *lifecycle
-            && self.entities == *entities
+            && self
+                .entities
+                .as_ref()
+                .is_none_or(|(own, came)| !came || own == entities)
     }
 }
 
@@ -72,7 +76,7 @@ type Head = (
     Option<bool>,
     Option<Said>,
     (u64, Option<i64>),
-    Vec<String>,
+    Option<(Vec<String>, bool)>,
 );
 
 /// A lifecycle: its numbers by their bits, as text might round them, and its times in microseconds.

@@ -28,9 +28,9 @@ pub(super) fn take_in(
     if last > 0 {
         let (mut order, mut shift) = (0u64, 0i64);
         records.each(|record| {
-            let own = record.number;
+            let (own, undoes) = (record.number, record.undoes);
             let guess = own.map(|own| own.saturating_add(shift));
-            let event = of_project(record, project).row(0, 0, None)?;
+            let event = of_project(record, project).row(0, 0, undoes)?;
             let free = |guess| -> Result<Option<i64>> {
                 let like = transaction.events_like(&event, guess)?;
                 Ok(like.into_iter().find(|number| !used.contains(number)))

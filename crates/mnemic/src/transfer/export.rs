@@ -143,8 +143,7 @@ impl Memory {
             let counts = [memories, vectors, relations, events];
             lines.write(&header(counts, model.as_ref()))?;
             snapshot.each_memory(&export.filter, vectors > 0, |row, vector| {
-                let entities = snapshot.names_of(row.seq)?;
-                lines.write(&memory_line(&row, &entities, vector.as_deref()))
+                lines.write(&memory_line(&row, vector.as_deref()))
             })?;
             snapshot.each_relation(&export.filter, |relation| {
                 lines.write(&relation_line(&relation))
@@ -205,7 +204,7 @@ fn header(counts: [u64; 4], model: Option<&RecordedModel>) -> String {
     )
 }
 
-fn memory_line(row: &MemoryRow, entities: &[String], vector: Option<&[f32]>) -> String {
+fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
     let project = row.project.as_deref().map_or(Value::Null, Value::from);
     let mut line = format!(
         r#"{{"type":"memory","id":{},"content":{},"project":{project},"tags":{},"created_at":"{}","updated_at":"{}""#,
@@ -215,7 +214,7 @@ fn memory_line(row: &MemoryRow, entities: &[String], vector: Option<&[f32]>) -> 
         rfc3339(row.created_at),
         rfc3339(row.updated_at),
     );
-    line.push_str(&memory_fields(&row.lifecycle, row.usage, entities));
+    line.push_str(&memory_fields(&row.lifecycle, row.usage, &row.entities));
     if let Some(vector) = vector {
         // The shortest decimals that are these very numbers.
         let numbers: Vec<String> = vector.iter().map(|x| format!("{x:?}")).collect();

@@ -232,6 +232,12 @@ fn memory(
         .time("created_at")?
         .ok_or_else(|| fields.wrong("created_at", "it is missing"))?;
     let updated_at = fields.time("updated_at")?.unwrap_or(created_at);
+    let entities: Option<Vec<String>> = fields.optional("entities")?;
+    if let Some(names) = &entities
+        && names.iter().any(|name| name.trim().is_empty())
+    {
+        return Err(fields.wrong("entities", "an entity needs a name"));
+    }
     let lifecycle = said::lifecycle(fields, &id, |name| unknown(&format!("lifecycle.{name}")))?;
     let usage = said::usage(fields, |name| unknown(&format!("usage.{name}")))?;
     Ok(Entry {
@@ -244,7 +250,7 @@ fn memory(
         updated_at,
         lifecycle,
         usage,
-        entities: said::distinct(fields.optional("entities")?.unwrap_or_default()),
+        entities: entities.map(|names| (said::distinct(names), true)),
         vector: vector(fields, model)?.map(|vector| (vector, true)),
     })
 }

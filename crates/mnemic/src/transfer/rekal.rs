@@ -62,7 +62,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             updated_at: updated.unwrap_or(created_at),
             lifecycle: Lifecycle::default(),
             usage: Usage::default(),
-            entities: Vec::new(),
+            entities: None,
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),

@@ -15,6 +15,7 @@ use super::records::{Lost, Records, RelationRecord};
 use super::said::{one_line, relation_line};
 use super::threads::{NOT_THERE, link_line};
 use crate::embedding::{model_of, nothing_to_embed, passages, recorded};
+use crate::entities::extract;
 use crate::memory::Memory;
 use crate::types::StoredMemory;
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
@@ -41,9 +42,6 @@ struct Ready {
     /// Vectors that came along and are not used.
     unused: u64,
 }
-
-/// A stored memory, and what it is about.
-type Found = (StoredMemory, Vec<String>);
 
 /// What becomes of an entry.
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +104,7 @@ impl TakeIn<'_> {
         usable: bool,
         embed_all: bool,
     ) -> Result<()> {
+        let looks_for_entities = self.memory.extractor().is_some();
         let mut batch: Vec<(Entry, bool)> = Vec::new();
         let mut bytes = 0;
         let Aside {
@@ -148,9 +147,15 @@ impl TakeIn<'_> {
             if !usable && entry.vector.take().is_some() {
                 ready.unused += 1;
             }
-            let needs = model.is_some()
-                && entry.vector.is_none()
-                && (self.would_write(&entry)? || embed_all);
+            let lacks_vector = model.is_some() && entry.vector.is_none();
+            let lacks_entities = looks_for_entities && entry.entities.is_none();
+            let written =
+                (lacks_vector || lacks_entities) && (self.would_write(&entry)? || embed_all);
+            if lacks_entities && written {
+                // To be found with those of the batch.
+                entry.entities = Some((Vec::new(), false));
+            }
+            let needs = lacks_vector && written;
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
@@ -187,10 +192,11 @@ impl TakeIn<'_> {
 
     fn embed_batch(
         &self,
-        batch: Vec<(Entry, bool)>,
+        mut batch: Vec<(Entry, bool)>,
         ready: &mut Spool,
         model: Option<&EmbeddingModel>,
     ) -> Result<()> {
+        self.find_entities(&mut batch)?;
         let texts: Vec<&str> = batch
             .iter()
             .filter(|(_, needs)| *needs)
@@ -214,6 +220,21 @@ impl TakeIn<'_> {
                 entry.vector = Some((vector, false));
             }
             ready.push(entry)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the entities of those that wait for them.
+    fn find_entities(&self, batch: &mut [(Entry, bool)]) -> Result<()> {
+        let Some(extractor) = self.memory.extractor() else {
+            return Ok(());
+        };
+        let waits = |entry: &Entry| matches!(entry.entities, Some((_, false)));
+        let waiting = batch.iter().filter(|(entry, _)| waits(entry));
+        let texts: Vec<&str> = waiting.map(|(entry, _)| entry.content.as_str()).collect();
+        let mut found = extract(extractor, &texts)?.into_iter();
+        for (entry, _) in batch.iter_mut().filter(|(entry, _)| waits(entry)) {
+            entry.entities = found.next().map(|names| (names, false));
         }
         Ok(())
     }
@@ -273,11 +294,11 @@ impl TakeIn<'_> {
         }
     }
 
-    fn fate(&self, entry: &Entry, found: Option<&Found>) -> Result<Fate> {
-        let Some((stored, entities)) = found else {
+    fn fate(&self, entry: &Entry, stored: Option<&StoredMemory>) -> Result<Fate> {
+        let Some(stored) = stored else {
             return Ok(Fate::Added);
         };
-        if entry.is(stored, entities) {
+        if entry.is(stored) {
             return Ok(Fate::Unchanged);
         }
         match self.on_conflict {
@@ -310,12 +331,8 @@ impl Fate {
     }
 }
 
-fn found(snapshot: &Snapshot<'_>, id: &str) -> Result<Option<Found>> {
-    let Some(row) = snapshot.row(id)? else {
-        return Ok(None);
-    };
-    let entities = snapshot.names_of(row.seq)?;
-    Ok(Some((row.into(), entities)))
+fn found(snapshot: &Snapshot<'_>, id: &str) -> Result<Option<StoredMemory>> {
+    Ok(snapshot.row(id)?.map(Into::into))
 }
 
 /// Counts what leads nowhere, and keeps it.
@@ -395,9 +412,6 @@ impl Writing<'_, '_> {
                 }
                 if !is_new || *lifecycle != Lifecycle::default() {
                     self.transaction.carry_lifecycle(id, lifecycle)?;
-                }
-                if !is_new || !entry.entities.is_empty() {
-                    self.transaction.carry_entities(id, &entry.entities)?;
                 }
             }
             // Uses only ever grow.
@@ -534,6 +548,7 @@ fn apply(
                 project: entry.project,
                 tags: entry.tags,
                 created_at: entry.created_at,
+                entities: entry.entities.map(|(names, _)| names).unwrap_or_default(),
             };
             transaction.insert(&row, embedded)?;
             if entry.updated_at == entry.created_at {
@@ -541,10 +556,12 @@ fn apply(
             }
         }
         Fate::Replaced { other_content } => {
+            let entities = entry.entities.filter(|(_, came)| *came || other_content);
             let change = RowChange {
                 content: other_content.then_some(entry.content),
                 project: Some(entry.project),
                 tags: Some(entry.tags),
+                entities: entities.map(|(names, _)| names),
             };
             transaction.update(&entry.id, &change, entry.updated_at, embedded)?;
         }

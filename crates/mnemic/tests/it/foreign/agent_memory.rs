@@ -84,7 +84,6 @@ fn assert_agent_memory(memory: &Memory, report: &ImportReport) {
         .recall(
             Recall::new("conference discount")
                 .project("agent")
-                .as_of(time("2026-05-15"))
                 .include(Include::all()),
         )
         .unwrap()[0];
@@ -278,7 +277,7 @@ fn agent_memorys_json_lines_come_in_as_its_database_does() {
 
 /// Both logs, interleaved as it happened, by their own words.
 fn assert_logs(memory: &Memory) {
-    let team = memory.project("agent");
+    let team = memory.in_project("agent");
     let events = team.events(Events::of("c7a576bf-dc06-49d2-b380-20b2659e14a0").oldest_first());
     let told: Vec<String> = events
         .unwrap()

@@ -33,7 +33,8 @@ pub(super) fn fixture(folder: &Path, name: &str) -> PathBuf {
 }
 
 pub(super) fn all(memory: &Memory) -> Vec<StoredMemory> {
-    memory.timeline(Timeline::new().oldest_first()).unwrap()
+    let all = Timeline::new().include(Include::all());
+    memory.timeline(all.oldest_first()).unwrap()
 }
 
 pub(super) fn left(left: &[Left]) -> Vec<String> {

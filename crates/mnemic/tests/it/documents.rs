@@ -1,0 +1,780 @@
+//! Documents by their verbs: one version, its passages with their words and vectors, whatever fails or comes between.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use mnemic::{
+    Chunking, DocumentUpdate, Documents, EmbedError, Embedder, Embedding, EmbeddingModel,
+    ErrorKind, InputKind, Memory, MemoryUpdate, NewDocument, Prune, Recall, Scope,
+};
+use proptest::prelude::*;
+
+use crate::support::{Faulty, WordHash, builder, memory, time};
+
+/// Paragraphs of one passage each.
+fn paragraphs(texts: &[&str]) -> String {
+    texts.join("\n\n")
+}
+
+fn small() -> Chunking {
+    Chunking::characters(24, 0)
+}
+
+/// Everything is whole: 1:1, each passage what the source has at its span.
+pub(crate) fn whole(memory: &Memory) {
+    let report = memory.check().unwrap();
+    assert!(report.is_ok(), "{report:?}");
+    assert_eq!(report.memories, report.vectors);
+    assert_eq!(report.documents.chunks, report.documents.vectors);
+    for document in memory.documents(Documents::new()).unwrap() {
+        let source = memory.source(&document.memory.id).unwrap().unwrap();
+        for passage in memory.passages_of(&document.memory.id).unwrap() {
+            assert_eq!(
+                source.get(passage.bytes.clone()),
+                Some(passage.text.as_str())
+            );
+            let chars: String = source
+                .chars()
+                .skip(passage.chars.start)
+                .take(passage.chars.len())
+                .collect();
+            assert_eq!(chars, passage.text);
+        }
+    }
+}
+
+/// Counts the texts that it embeds.
+#[derive(Debug, Clone, Default)]
+struct Counting(WordHash, Arc<AtomicUsize>);
+
+impl Embedder for Counting {
+    fn model(&self) -> &EmbeddingModel {
+        self.0.model()
+    }
+    fn embed(&self, kind: InputKind, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+        self.1.fetch_add(texts.len(), Ordering::Relaxed);
+        self.0.embed(kind, texts)
+    }
+}
+
+#[test]
+fn a_document_comes_back_as_it_was_given() {
+    let memory = memory();
+    let source = "Ada opened the meeting.\r\n\r\nThe 東京塔 was visited 👩‍👩‍👧‍👦.";
+    let stored = memory
+        .store_document(
+            NewDocument::new("Minutes")
+                .description("Weekly")
+                .source(source)
+                .link("https://example.org/m")
+                .metadata(r#"{"pages":1}"#)
+                .event_date(time("2026-05-04"))
+                .origin("minutes/4.md")
+                .origin_hash("abc")
+                .project("gateway")
+                .tags(["minutes"])
+                .created_at(time("2026-05-05"))
+                .id("m4")
+                .chunking(small()),
+        )
+        .unwrap();
+    assert_eq!(
+        (stored.id.as_str(), stored.created, stored.unchanged),
+        ("m4", true, false)
+    );
+    assert_eq!((stored.chunks, stored.embedded, stored.missing), (3, 3, 0));
+    let found = memory.document("m4").unwrap().unwrap();
+    assert_eq!(found.memory.content, format!("Minutes\nWeekly\n{source}"));
+    assert_eq!(found.memory.project.as_deref(), Some("gateway"));
+    assert_eq!(found.memory.tags, ["minutes"]);
+    assert_eq!(found.memory.created_at, time("2026-05-05"));
+    assert_eq!(found.title, "Minutes");
+    assert_eq!(found.description.as_deref(), Some("Weekly"));
+    assert_eq!(found.link.as_deref(), Some("https://example.org/m"));
+    assert_eq!(found.metadata.as_deref(), Some(r#"{"pages":1}"#));
+    assert_eq!(found.event_date, Some(time("2026-05-04")));
+    assert_eq!(found.origin.as_deref(), Some("minutes/4.md"));
+    assert_eq!(found.origin_hash.as_deref(), Some("abc"));
+    assert_eq!(
+        (found.chunking.clone(), found.chunks, found.chunked),
+        (small(), 3, true)
+    );
+    assert_eq!(memory.source("m4").unwrap().as_deref(), Some(source));
+    whole(&memory);
+    assert_eq!(
+        memory
+            .documents(Documents::new().project("gateway"))
+            .unwrap(),
+        [found]
+    );
+    assert_eq!(
+        memory.documents(Documents::new().project("other")).unwrap(),
+        []
+    );
+    // A memory that is none has nothing of a document.
+    let plain = memory.store("plain").unwrap().id;
+    assert_eq!(memory.document(&plain).unwrap(), None);
+    assert_eq!(memory.source(&plain).unwrap(), None);
+    assert_eq!(memory.passages_of(&plain).unwrap(), []);
+    let error = memory.replace_source(&plain, "x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(
+        memory.replace_source("absent", "x").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_nothing_is_stored() {
+    let memory = memory();
+    let bad = [
+        NewDocument::new(" "),
+        NewDocument::new("T").metadata("{not json"),
+        NewDocument::new("T")
+            .source("x")
+            .chunking(Chunking::characters(0, 0)),
+        NewDocument::new("T")
+            .source("x")
+            .chunking(Chunking::characters(50, 50)),
+        NewDocument::new("T").id("no spaces"),
+    ];
+    for document in bad {
+        let error = memory.store_document(document.clone()).unwrap_err();
+        assert_eq!(
+            error.kind(),
+            ErrorKind::InvalidInput,
+            "{document:?}: {error}"
+        );
+    }
+    // Chunks of another text.
+    let chunks = mnemic_chunks("a longer text than that");
+    let error = memory
+        .store_document(NewDocument::new("T").source("short").chunks(chunks))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    memory
+        .store_document(NewDocument::new("T").id("there"))
+        .unwrap();
+    let error = memory
+        .store_document(NewDocument::new("U").id("there"))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(memory.health().unwrap().memories, 1);
+    // The card follows the document alone.
+    let error = memory.update("there", "another text").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("update_document"), "{error}");
+    memory
+        .update("there", MemoryUpdate::new().tags(["a"]))
+        .unwrap();
+    whole(&memory);
+}
+
+fn mnemic_chunks(text: &str) -> Vec<mnemic::Chunk> {
+    mnemic_chunk::chunk(text, &Chunking::characters(8, 0)).unwrap()
+}
+
+/// Editing a paragraph of a book embeds that paragraph and the card where it shows, and nothing else.
+#[test]
+fn an_edit_embeds_what_is_new() {
+    let counting = Counting::default();
+    let memory = Memory::builder()
+        .embedder(counting.clone())
+        .open_in_memory()
+        .unwrap();
+    let mut book: Vec<String> = (0..400)
+        .map(|i| format!("Paragraph number {i} tells."))
+        .collect();
+    let chunking = Chunking::characters(40, 0);
+    let document = NewDocument::new("Book")
+        .source(book.join("\n\n"))
+        .chunking(chunking)
+        .preview(100);
+    let id = memory.store_document(document).unwrap().id;
+    assert_eq!(counting.1.swap(0, Ordering::Relaxed), 401);
+    book[200] = "Something else happens here.".into();
+    book.insert(201, "And this is new altogether.".into());
+    let report = memory.replace_source(&id, book.join("\n\n")).unwrap();
+    assert_eq!(
+        (
+            report.chunks,
+            report.reused,
+            report.embedded,
+            report.removed
+        ),
+        (401, 399, 2, 1)
+    );
+    // The card is embedded anew, as it might have changed: one text.
+    assert_eq!(counting.1.swap(0, Ordering::Relaxed), 3);
+    // The same once more: nothing is written.
+    let before = memory.document(&id).unwrap();
+    let report = memory.replace_source(&id, book.join("\n\n")).unwrap();
+    assert!(report.unchanged && report.chunks == 401, "{report:?}");
+    assert_eq!(counting.1.swap(0, Ordering::Relaxed), 0);
+    assert_eq!(memory.document(&id).unwrap(), before);
+    // Another title is another card, and no other passage.
+    let report = memory
+        .update_document(&id, DocumentUpdate::new().title("The Book"))
+        .unwrap();
+    assert_eq!((report.reused, report.embedded), (401, 0));
+    assert_eq!(counting.1.load(Ordering::Relaxed), 1);
+    assert!(
+        memory
+            .get(&id)
+            .unwrap()
+            .unwrap()
+            .content
+            .starts_with("The Book\n")
+    );
+    whole(&memory);
+}
+
+/// A17: eight passages, then two; and none of the eight is found any more.
+#[test]
+fn a_shortened_document_keeps_no_old_passage() {
+    let memory = memory();
+    let eight: Vec<String> = (0..8).map(|i| format!("ancient paragraph {i}")).collect();
+    let id = memory
+        .store_document(
+            NewDocument::new("T")
+                .source(eight.join("\n\n"))
+                .chunking(small()),
+        )
+        .unwrap()
+        .id;
+    let report = memory
+        .replace_source(
+            &id,
+            paragraphs(&["modern paragraph a", "modern paragraph b"]),
+        )
+        .unwrap();
+    assert_eq!((report.chunks, report.removed), (2, 8));
+    whole(&memory);
+    assert_eq!(memory.passages_of(&id).unwrap().len(), 2);
+    assert!(
+        memory
+            .recall(Recall::new("ancient").preset(mnemic::Preset::default().weights(1.0, 0.0)))
+            .unwrap()
+            .is_empty()
+    );
+}
+
+/// A17: two replacers at once, over and over: each time exactly one version is there, and no change is lost.
+#[test]
+fn of_two_replacers_at_once_one_version_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    let id = memory
+        .store_document(NewDocument::new("T").source("x").chunking(small()))
+        .unwrap()
+        .id;
+    let version = |who: usize, round: usize| {
+        let count = 2 + (who * 5 + round) % 7;
+        let texts: Vec<String> = (0..count)
+            .map(|i| format!("writer {who} round {round} {i}"))
+            .collect();
+        texts.join("\n\n")
+    };
+    for round in 0..12 {
+        let barrier = Barrier::new(3);
+        std::thread::scope(|scope| {
+            for who in 0..2 {
+                let (id, barrier, other) = (&id, &barrier, builder().open(&path).unwrap());
+                scope.spawn(move || {
+                    barrier.wait();
+                    other.replace_source(id, version(who, round)).unwrap();
+                });
+            }
+            let (id, barrier, other) = (&id, &barrier, memory.clone());
+            scope.spawn(move || {
+                barrier.wait();
+                other
+                    .update_document(id, DocumentUpdate::new().title(format!("T{round}")))
+                    .unwrap();
+            });
+        });
+        let source = memory.source(&id).unwrap().unwrap();
+        assert!((0..2).any(|who| source == version(who, round)), "{source}");
+        assert_eq!(
+            memory.document(&id).unwrap().unwrap().title,
+            format!("T{round}")
+        );
+        assert_eq!(
+            memory.passages_of(&id).unwrap().len(),
+            source.split("\n\n").count()
+        );
+        whole(&memory);
+    }
+}
+
+#[test]
+fn a_document_of_an_origin_is_one() {
+    let memory = memory();
+    let at = |text: &str| {
+        NewDocument::new("Readme")
+            .source(text)
+            .origin("README.md")
+            .chunking(small())
+    };
+    let first = memory.store_document(at("one paragraph")).unwrap();
+    let again = memory.store_document(at("one paragraph")).unwrap();
+    assert_eq!(
+        (again.id.clone(), again.unchanged, again.created),
+        (first.id.clone(), true, false)
+    );
+    let edited = memory
+        .store_document(at("one paragraph\n\nand another one more").tags(["a"]))
+        .unwrap();
+    assert_eq!(
+        (edited.id.clone(), edited.reused, edited.embedded),
+        (first.id.clone(), 1, 1)
+    );
+    assert_eq!(memory.get(&first.id).unwrap().unwrap().tags, ["a"]);
+    // What is not said again stays.
+    assert!(
+        memory
+            .store_document(at("one paragraph\n\nand another one more"))
+            .unwrap()
+            .unchanged
+    );
+    // Of another project it is another document.
+    let other = memory
+        .store_document(at("one paragraph").project("web"))
+        .unwrap();
+    assert!(other.created);
+    assert_eq!(memory.documents_from("README.md").unwrap().len(), 2);
+    assert_eq!(memory.health().unwrap().memories, 2);
+    whole(&memory);
+}
+
+/// A15: the embedder fails on passage 3 of 5: nothing is stored, or what is missing is told, found by its words, and
+/// completed.
+#[test]
+fn a_failing_embedder_stores_nothing_or_says_what_is_missing() {
+    let faulty = Arc::new(Faulty::new());
+    let memory = Memory::builder()
+        .embedder(faulty.clone())
+        .open_in_memory()
+        .unwrap();
+    faulty.fault(Some(|_| Err(EmbedError::run("no"))));
+    let source = paragraphs(&[
+        "first paragraph here",
+        "second paragraph it is",
+        "the cursed paragraph",
+        "fourth of them all",
+        "fifth and the last",
+    ]);
+    let document = NewDocument::new("T")
+        .source(source)
+        .chunking(small())
+        .preview(20);
+    let error = memory.store_document(document.clone()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Embedding);
+    assert_eq!(memory.health().unwrap().memories, 0);
+    let stored = memory
+        .store_document(document.allow_missing_vectors())
+        .unwrap();
+    assert_eq!((stored.chunks, stored.embedded, stored.missing), (5, 4, 1));
+    let coverage = memory.coverage().unwrap();
+    assert_eq!(
+        (
+            coverage.chunks,
+            coverage.chunks_embedded,
+            coverage.chunks_missing
+        ),
+        (5, 4, 1)
+    );
+    assert_eq!(
+        (coverage.memories, coverage.missing, coverage.stale),
+        (1, 0, 0)
+    );
+    let report = memory.check().unwrap();
+    assert_eq!(
+        (report.is_ok(), report.documents.missing_vectors.len()),
+        (false, 1)
+    );
+    // It fails still, then it does not.
+    assert_eq!(
+        memory
+            .backfill(|_| ControlFlow::Continue(()))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Embedding
+    );
+    faulty.fault(None);
+    let mut seen = Vec::new();
+    let filled = memory
+        .backfill(|progress| {
+            seen.push((progress.done, progress.total));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!((filled.finished, filled.embedded), (true, 1));
+    assert!(seen.contains(&(5, 6)) && seen.contains(&(6, 6)), "{seen:?}");
+    whole(&memory);
+}
+
+/// An embedder that is down altogether is not asked for every passage of a book.
+#[test]
+fn an_embedder_that_is_down_is_soon_left_alone() {
+    #[derive(Debug, Default)]
+    struct Down(WordHash, AtomicUsize);
+    impl Embedder for Down {
+        fn model(&self) -> &EmbeddingModel {
+            self.0.model()
+        }
+        fn embed(&self, _: InputKind, _: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Err(EmbedError::run("down"))
+        }
+    }
+    let down = Arc::new(Down::default());
+    let memory = Memory::builder()
+        .embedder(down.clone())
+        .open_in_memory()
+        .unwrap();
+    let source: Vec<String> = (0..1000)
+        .map(|i| format!("Paragraph number {i} tells."))
+        .collect();
+    let document = NewDocument::new("T")
+        .source(source.join("\n\n"))
+        .chunking(small());
+    let stored = memory
+        .store_document(document.allow_missing_vectors())
+        .unwrap();
+    assert_eq!((stored.missing, stored.embedded), (stored.chunks, 0));
+    assert!(down.1.load(Ordering::Relaxed) < 10);
+    let coverage = memory.coverage().unwrap();
+    assert_eq!(
+        (coverage.missing, coverage.chunks_missing),
+        (1, stored.chunks)
+    );
+}
+
+#[test]
+fn without_a_model_words_are_searched_and_vectors_come_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let source = paragraphs(&["first paragraph here", "* * *", "the last of the three"]);
+    let chunking = Chunking::characters(21, 0);
+    {
+        let memory = Memory::builder().no_embedder().open(&path).unwrap();
+        let stored = memory
+            .store_document(NewDocument::new("T").source(&source).chunking(chunking))
+            .unwrap();
+        assert_eq!((stored.chunks, stored.missing), (3, 3));
+        assert!(memory.check().unwrap().is_ok());
+    }
+    let memory = builder().open(&path).unwrap();
+    let report = memory.repair().unwrap();
+    assert!(report.remaining.is_ok(), "{report:?}");
+    assert_eq!(report.vectors_added, 4);
+    whole(&memory);
+    // Without a model nothing joins a file of vectors, unless it says so.
+    drop(memory);
+    let memory = Memory::builder().no_embedder().open(&path).unwrap();
+    let error = memory.store_document(NewDocument::new("U")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ModelMismatch);
+    memory
+        .store_document(NewDocument::new("U").allow_missing_vectors())
+        .unwrap();
+    assert_eq!(memory.coverage().unwrap().missing, 1);
+}
+
+#[test]
+fn reembedding_takes_the_passages_along_and_goes_on_after_a_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    let source: Vec<String> = (0..600)
+        .map(|i| format!("Paragraph number {i} tells."))
+        .collect();
+    let id = memory
+        .store_document(
+            NewDocument::new("T")
+                .source(source.join("\n\n"))
+                .chunking(Chunking::characters(28, 0)),
+        )
+        .unwrap()
+        .id;
+    memory.store("a plain memory").unwrap();
+    let other = || WordHash::named("other", "2", 16);
+    let mut calls = 0;
+    let stopped = memory
+        .reembed(other(), |_| {
+            calls += 1;
+            if calls > 2 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap();
+    assert!(!stopped.finished);
+    assert_eq!(
+        (stopped.coverage.staged, stopped.coverage.chunks_staged),
+        (2, 256)
+    );
+    // A version written meanwhile, with the old model, is embedded by the new one too.
+    memory
+        .replace_source(&id, source[1..].join("\n\n"))
+        .unwrap();
+    let done = memory
+        .reembed(other(), |_| ControlFlow::Continue(()))
+        .unwrap();
+    assert!(done.finished);
+    let coverage = memory.coverage().unwrap();
+    assert_eq!(
+        (
+            coverage.chunks,
+            coverage.chunks_embedded,
+            coverage.chunks_missing
+        ),
+        (599, 599, 0)
+    );
+    whole(&memory);
+    assert_eq!(memory.health().unwrap().model.unwrap().id, "other");
+    // And from then on the file is that model's, also for what was deleted.
+    memory.delete(&id).unwrap();
+    whole(&memory);
+    assert_eq!(memory.coverage().unwrap().chunks, 0);
+}
+
+/// A7, for documents: by every path, and what is erased leaves no byte.
+#[test]
+fn every_way_of_deleting_takes_the_passages_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    let put = |id: &str, project: &str| {
+        let source = paragraphs(&["swordfish is the password", &format!("of the place {id}")]);
+        memory
+            .store_document(
+                NewDocument::new("T")
+                    .id(id)
+                    .source(source)
+                    .project(project)
+                    .chunking(small()),
+            )
+            .unwrap()
+    };
+    for id in ["a", "b", "c", "d", "e"] {
+        put(id, if id == "c" { "old" } else { "new" });
+    }
+    assert!(memory.delete("a").unwrap());
+    memory.delete_all(["b"]).unwrap();
+    memory.prune(Prune::new().project("old").apply()).unwrap();
+    memory.replace("d", "only a memory").unwrap();
+    whole(&memory);
+    assert_eq!(memory.coverage().unwrap().chunks, 2);
+    put("a", "new");
+    whole(&memory);
+    memory.compact().unwrap();
+    whole(&memory);
+    memory.erase_all(["a", "e"]).unwrap();
+    whole(&memory);
+    assert_eq!(memory.coverage().unwrap().documents, 0);
+    drop(memory);
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        let found = bytes
+            .windows(9)
+            .any(|window| window.eq_ignore_ascii_case(b"swordfish"));
+        assert!(!found, "a byte of it is left");
+    }
+}
+
+#[test]
+fn backups_and_restores_carry_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, backup) = (folder.path().join("a.db"), folder.path().join("b.db"));
+    let memory = builder().open(&path).unwrap();
+    let id = memory
+        .store_document(NewDocument::new("T").source("kept safe"))
+        .unwrap()
+        .id;
+    memory.backup(&backup).unwrap();
+    memory.replace_source(&id, "a mistake").unwrap();
+    drop(memory);
+    let restored = Memory::restore(&backup, &path).unwrap();
+    assert!(restored.check.is_ok());
+    let memory = builder().open(&path).unwrap();
+    assert_eq!(memory.source(&id).unwrap().as_deref(), Some("kept safe"));
+    whole(&memory);
+}
+
+/// Another program wrote a source: that is told, and mended by cutting it anew.
+#[test]
+fn a_source_of_another_hand_is_cut_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    let source = paragraphs(&["first paragraph here", "second paragraph it is"]);
+    let id = memory
+        .store_document(NewDocument::new("T").source(source).chunking(small()))
+        .unwrap()
+        .id;
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute(
+            "UPDATE documents SET source = replace(source, 'second', 'changed')",
+            [],
+        )
+        .unwrap();
+    drop(other);
+    assert_eq!(memory.coverage().unwrap().stale, 1);
+    assert!(!memory.document(&id).unwrap().unwrap().chunked);
+    assert_eq!(memory.check().unwrap().documents.stale, [id.clone()]);
+    let report = memory.repair().unwrap();
+    assert_eq!((report.documents_cut, report.vectors_added), (1, 2));
+    assert!(report.remaining.is_ok(), "{report:?}");
+    whole(&memory);
+    assert_eq!(
+        memory.passages_of(&id).unwrap()[1].text,
+        "changed paragraph it is"
+    );
+}
+
+#[test]
+fn a_bound_handle_sees_documents_of_its_project_alone() {
+    let memory = memory();
+    let web = memory.in_project("web");
+    let own = web
+        .store_document(NewDocument::new("Own").source("some text"))
+        .unwrap()
+        .id;
+    let other = memory
+        .store_document(NewDocument::new("Other").source("some text"))
+        .unwrap()
+        .id;
+    assert_eq!(web.document(&own).unwrap().unwrap().title, "Own");
+    assert_eq!(web.document(&other).unwrap(), None);
+    assert_eq!(web.source(&other).unwrap(), None);
+    assert_eq!(web.passages_of(&other).unwrap(), []);
+    assert_eq!(web.documents(Documents::new()).unwrap().len(), 1);
+    assert_eq!(
+        web.replace_source(&other, "x").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(web.replace_source(&own, "x").unwrap().chunks, 1);
+    let passage = &memory.passages_of(&other).unwrap()[0];
+    assert_eq!(
+        web.passages_around(passage, 1).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    for error in [
+        web.store_document(NewDocument::new("T").project("app"))
+            .unwrap_err(),
+        web.update_document(&own, DocumentUpdate::new().global())
+            .unwrap_err(),
+        web.documents(Documents::new().scope(Scope::Project("app".into())))
+            .unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Store(String, usize, Option<u8>),
+    Replace(usize, String),
+    Cut(usize, usize),
+    Title(usize),
+    Delete(usize),
+    Memory,
+}
+
+fn source() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "a",
+        "word ",
+        "two words. ",
+        "\r\n",
+        "\n\n",
+        "東京",
+        "👩‍👩‍👧‍👦",
+        "e\u{301}",
+        "\u{200c}",
+        "  ",
+        "tail.",
+        "é",
+        "-",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (source(), 1..30usize, prop::option::of(0..3u8)).prop_map(|(source, size, origin)| Step::Store(source, size, origin)),
+        3 => (0..6usize, source()).prop_map(|(at, source)| Step::Replace(at, source)),
+        1 => (0..6usize, 1..30usize).prop_map(|(at, size)| Step::Cut(at, size)),
+        1 => (0..6usize).prop_map(Step::Title),
+        1 => (0..6usize).prop_map(Step::Delete),
+        1 => Just(Step::Memory),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// Any sequence of document verbs leaves chunks, words and vectors 1:1, and spans that are what the source has there.
+    #[test]
+    fn any_sequence_of_verbs_leaves_one_version(steps in prop::collection::vec(step(), 1..14)) {
+        let memory = memory();
+        // Of each document: its source, and how it is cut.
+        let mut known: Vec<(String, String, usize, Option<u8>)> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Store(source, size, origin) => {
+                    let size = size.max(1);
+                    let mut document = NewDocument::new("a title").source(&source).chunking(Chunking::characters(size, size / 3));
+                    if let Some(origin) = origin {
+                        document = document.origin(origin.to_string());
+                    }
+                    let stored = memory.store_document(document).unwrap();
+                    let place = known.iter().position(|(id, ..)| *id == stored.id);
+                    prop_assert_eq!(stored.created, place.is_none());
+                    let now = (stored.id, source, size, origin);
+                    match place {
+                        Some(place) => known[place] = now,
+                        None => known.push(now),
+                    }
+                }
+                Step::Replace(at, source) if at < known.len() => {
+                    let report = memory.replace_source(&known[at].0, &source).unwrap();
+                    prop_assert_eq!(report.missing, 0);
+                    known[at].1 = source;
+                }
+                Step::Cut(at, size) if at < known.len() => {
+                    let change = DocumentUpdate::new().chunking(Chunking::characters(size, size / 3));
+                    memory.update_document(&known[at].0, change).unwrap();
+                    known[at].2 = size;
+                }
+                Step::Title(at) if at < known.len() => {
+                    let report = memory.update_document(&known[at].0, DocumentUpdate::new().title("another")).unwrap();
+                    prop_assert_eq!(report.reused, report.chunks);
+                }
+                Step::Delete(at) if at < known.len() => {
+                    let (id, ..) = known.remove(at);
+                    prop_assert!(memory.delete(&id).unwrap());
+                }
+                Step::Memory => drop(memory.store("a plain memory").unwrap()),
+                _ => {}
+            }
+            let report = memory.check().unwrap();
+            prop_assert!(report.is_ok(), "{:?}", report);
+            prop_assert_eq!(report.documents.documents, known.len() as u64);
+            for (id, source, size, _) in &known {
+                let chunks = mnemic_chunk::chunk(source, &Chunking::characters(*size, size / 3)).unwrap();
+                let wanted: Vec<&str> = chunks.iter().map(|chunk| chunk.text(source).unwrap()).collect();
+                let found = memory.passages_of(id).unwrap();
+                let texts: Vec<&str> = found.iter().map(|passage| passage.text.as_str()).collect();
+                prop_assert_eq!(texts, wanted);
+                for passage in &found {
+                    prop_assert_eq!(source.get(passage.bytes.clone()), Some(passage.text.as_str()));
+                }
+            }
+        }
+    }
+}
