@@ -10,7 +10,7 @@ use crate::filter::Filter;
 use crate::image::Image;
 use crate::lifecycle::Lifecycle;
 use crate::read::Snapshot;
-use crate::row::text;
+use crate::row::{MemoryRow, text};
 use crate::timestamp::Timestamp;
 use crate::write::WriteTransaction;
 
@@ -202,6 +202,60 @@ impl Snapshot<'_> {
             values,
         )?;
         Ok((relations, events))
+    }
+
+    /// The links from one memory to another among those that pass a filter, by key: which memory names which other one.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn links_among(
+        &self,
+        filter: &Filter,
+        link: NamedLink,
+    ) -> Result<Vec<(i64, i64)>, SchemaError> {
+        let column = link.column();
+        let (conditions, values) = filter.clause();
+        let passing = format!("(SELECT m.seq FROM memories m WHERE TRUE{conditions})");
+        let sql = format!(
+            "SELECT l.seq, l.{column} FROM lifecycle l
+             WHERE l.{column} IS NOT NULL AND l.seq IN {passing} AND l.{column} IN {passing} ORDER BY l.seq"
+        );
+        self.connection()
+            .prepare(&sql)
+            .and_then(|mut statement| {
+                let values = [values.clone(), values].concat();
+                statement
+                    .query_map(params_from_iter(values), |row| {
+                        Ok((row.get(0)?, row.get(1)?))
+                    })?
+                    .collect()
+            })
+            .doing("reading the links among memories")
+    }
+
+    /// Visits the memories with some keys, in the order given, with their vectors where they have one.
+    ///
+    /// # Errors
+    /// As [`Snapshot::each_memory`].
+    pub fn each_of<E: From<SchemaError>>(
+        &self,
+        keys: &[i64],
+        with_vectors: bool,
+        mut visit: impl FnMut(MemoryRow, Option<Vec<f32>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for key in keys {
+            let id: Option<String> = self
+                .connection()
+                .prepare_cached("SELECT id FROM memories WHERE seq = ?1")
+                .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
+                .doing("reading memories by their keys")?;
+            let filter = Filter {
+                ids: Some(id.into_iter().collect()),
+                ..Filter::default()
+            };
+            self.each_memory(&filter, with_vectors, &mut visit)?;
+        }
+        Ok(())
     }
 
     /// The relation of two memories and a kind, if there is one.

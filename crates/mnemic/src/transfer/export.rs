@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use mnemic_schema::{Filter, MemoryRow, RecordedModel};
+use mnemic_schema::{Filter, Left, MemoryRow, RecordedModel};
 use serde_json::{Value, json};
 
+use super::agent_lines;
 use super::said::{event_line, memory_fields, relation_line, rfc3339};
 use super::{FORMAT, VERSION};
 use crate::filter::filter_verbs;
@@ -24,9 +25,11 @@ use crate::{Error, ErrorKind, Result};
 #[must_use = "an export writes nothing until it is given to Memory::export"]
 pub struct Export {
     pub(crate) filter: Filter,
-    vectors: bool,
+    pub(super) vectors: bool,
     history: bool,
     images: bool,
+    /// As agent-memory's own lines.
+    agent_memory: bool,
 }
 
 filter_verbs!(Export);
@@ -38,6 +41,7 @@ impl Default for Export {
             vectors: true,
             history: true,
             images: true,
+            agent_memory: false,
         }
     }
 }
@@ -46,6 +50,29 @@ impl Export {
     /// All memories of all projects, with their vectors.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// All memories of all projects as agent-memory's own JSON lines, which its import takes: memories, those that others name
+    /// before them, then relations. What it has no place for (project, pin, history, relations of other kinds than its five
+    /// and what explains them, …) is not written, and counted in [`ExportReport::left`]. A kind that it does not know is written as
+    /// semantic. One without a vector is written with an empty one.
+    ///
+    /// ```
+    /// use mnemic::{Export, Import, Memory};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store("tea is in the left drawer")?;
+    /// let mut file = Vec::new();
+    /// memory.export(Export::agent_memory_jsonl(), &mut file)?;
+    /// let other = Memory::open_in_memory()?;
+    /// assert_eq!(other.import(Import::agent_memory_jsonl(file.as_slice()))?.added, 1);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn agent_memory_jsonl() -> Self {
+        Self {
+            agent_memory: true,
+            ..Self::default()
+        }
     }
 
     /// Without vectors: a file many times smaller, whose memories are embedded when they are imported.
@@ -69,7 +96,7 @@ impl Export {
 }
 
 /// What [`Memory::export`] wrote.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ExportReport {
     /// Memories.
@@ -82,6 +109,8 @@ pub struct ExportReport {
     pub events: u64,
     /// Bytes.
     pub bytes: u64,
+    /// What agent-memory's lines have no place for ([`Export::agent_memory_jsonl`]); nothing of mnemic's own.
+    pub left: Vec<Left>,
 }
 
 impl Memory {
@@ -127,6 +156,12 @@ impl Memory {
                     "another process wrote to the file while it was exported: export it again",
                 ));
             }
+            if export.agent_memory {
+                report = Some(agent_lines::write(snapshot, &export, |line| {
+                    lines.write(line)
+                })?);
+                return Ok(());
+            }
             let (memories, mut vectors) = snapshot.count_memories(&export.filter)?;
             if !export.vectors {
                 vectors = 0;
@@ -153,17 +188,19 @@ impl Memory {
                     lines.write(&event_line(&event, export.images))
                 })?;
             }
-            report = Some(counts);
+            report = Some(ExportReport {
+                memories,
+                vectors,
+                relations,
+                events,
+                ..ExportReport::default()
+            });
             Ok(())
         })?;
         lines.to.flush().map_err(not_written)?;
-        let [memories, vectors, relations, events] = report.unwrap_or_default();
         Ok(ExportReport {
-            memories,
-            vectors,
-            relations,
-            events,
             bytes: lines.bytes,
+            ..report.unwrap_or_default()
         })
     }
 }

@@ -2,6 +2,7 @@
 //! of what comes in was looked at, and never drops anything without saying so.
 
 pub(crate) mod adopt;
+mod agent_lines;
 mod agent_memory;
 mod entry;
 mod events;

@@ -378,6 +378,178 @@ fn odd_links_of_agent_memory_are_left_and_told() {
     assert_eq!((again.unchanged, again.events.unchanged), (9, 25));
 }
 
+fn lines_by_id(file: &str) -> BTreeMap<String, serde_json::Value> {
+    let lines = file.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let payload = line["payload"].as_object_mut().unwrap();
+        payload.remove("embedding");
+        let of = |name: &str| payload[name].as_str().unwrap().to_owned();
+        let id = match payload.contains_key("id") {
+            true => of("id"),
+            false => of("source_id") + &of("relation_type") + &of("target_id"),
+        };
+        (id, line)
+    });
+    lines.collect()
+}
+
+/// What came from agent-memory goes back as it was, to the field, each memory after those that it names.
+#[test]
+fn agent_memorys_own_lines_go_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = fixture(folder.path(), "agent-memory-0.2.1.jsonl");
+    let original = std::fs::read_to_string(path).unwrap();
+    let memory = memory();
+    memory
+        .import(Import::agent_memory_jsonl(original.as_bytes()))
+        .unwrap();
+    let mut file = Vec::new();
+    let report = memory
+        .export(Export::agent_memory_jsonl(), &mut file)
+        .unwrap();
+    assert_eq!(
+        (report.memories, report.vectors, report.relations),
+        (9, 9, 4)
+    );
+    assert_eq!((report.left, report.bytes), (vec![], file.len() as u64));
+    let file = String::from_utf8(file).unwrap();
+    assert_eq!(lines_by_id(&file), lines_by_id(&original));
+    assert!(
+        file.lines()
+            .all(|line| !line.starts_with(r#"{"type":"memory""#)
+                || line.contains(r#""embedding":[0"#)
+                || line.contains(r#""embedding":[-"#))
+    );
+    let mut written: Vec<serde_json::Value> = Vec::new();
+    for line in file.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let payload = line["payload"].clone();
+        for name in [
+            "causal_parent_id",
+            "supersedes_id",
+            "source_id",
+            "target_id",
+        ] {
+            let is_link = line["type"] == "relation" || name != "source_id";
+            let named = payload
+                .get(name)
+                .filter(|named| is_link && named.is_string());
+            assert!(named.is_none_or(|named| written.contains(named)), "{line}");
+        }
+        written.extend(payload.get("id").cloned());
+    }
+    // And comes in again.
+    let again = memory
+        .import(Import::agent_memory_jsonl(file.as_bytes()))
+        .unwrap();
+    assert_eq!((again.unchanged, again.relations.unchanged), (9, 4));
+    let other = self::memory();
+    other
+        .import(Import::agent_memory_jsonl(file.as_bytes()))
+        .unwrap();
+    let lines = |memory: &Memory| {
+        let mut file = Vec::new();
+        memory.export(Export::new(), &mut file).unwrap();
+        String::from_utf8(file).unwrap()
+    };
+    let sorted = |file: String| {
+        let mut lines: Vec<String> = file.lines().map(ToOwned::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(lines(&other)), sorted(lines(&memory)));
+}
+
+#[test]
+fn what_agent_memory_has_no_place_for_is_told() {
+    let memory = memory();
+    memory.keep_history(mnemic::History::new()).unwrap();
+    memory
+        .store_all([
+            NewMemory::new("old").id("old").project("p").pinned(),
+            NewMemory::new("older").id("older").kind("dream"),
+            NewMemory::new("cause").id("cause").source("talk"),
+            NewMemory::new("effect")
+                .id("effect")
+                .caused_by("cause")
+                .created_at(time("2026-01-01 00:00:00.25")),
+            NewMemory::new("new")
+                .id("new")
+                .supersedes(["old", "older"])
+                .caused_by("effect"),
+        ])
+        .unwrap();
+    // What it led to stands in its place: agent-memory could store neither first.
+    memory.supersede("effect", "cause").unwrap();
+    memory
+        .relate(NewRelation::new("old", "new", RelationKind::Supports).explanation("why"))
+        .unwrap();
+    memory
+        .relate(NewRelation::new("old", "new", "own kind").source("a test"))
+        .unwrap();
+    let mut file = Vec::new();
+    let report = memory
+        .export(Export::agent_memory_jsonl().no_vectors(), &mut file)
+        .unwrap();
+    let told = left(&report.left);
+    for line in [
+        "memory.project: 1 (agent-memory has no such field)",
+        "memory.pinned: 1 (agent-memory has no such field)",
+        "memory.kind: 1 (one that agent-memory does not know: written as semantic)",
+        "memory.superseded_by: 1 (a memory of agent-memory supersedes one, and none that it leads to)",
+        "relation.explanation: 1 (agent-memory has no such field)",
+        "relation: 1 row (of a kind that agent-memory does not know)",
+    ] {
+        assert!(told.iter().any(|told| told == line), "{line}: {told:?}");
+    }
+    assert!(
+        told.iter().any(|told| told.starts_with("event: ")),
+        "{told:?}"
+    );
+    let circle = [
+        "memory.causal_parent: 1 (it names",
+        "memory.superseded_by: 2",
+    ];
+    assert!(
+        circle
+            .iter()
+            .any(|one| told.iter().any(|told| told.starts_with(one))),
+        "{told:?}"
+    );
+    let file = String::from_utf8(file).unwrap();
+    assert!(
+        file.contains(r#""embedding":[]"#)
+            && file.contains(r#""created_at":"2026-01-01T00:00:00.250000+00:00""#),
+        "{file}"
+    );
+    let other = self::memory();
+    let came = other
+        .import(Import::agent_memory_jsonl(file.as_bytes()))
+        .unwrap();
+    assert_eq!((came.added, came.relations.added), (5, report.relations));
+    let ids: Vec<String> = file
+        .lines()
+        .filter_map(|line| {
+            Some(
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["payload"]["id"]
+                    .as_str()?
+                    .to_owned(),
+            )
+        })
+        .collect();
+    let place = |id: &str| ids.iter().position(|own| own == id).unwrap();
+    assert!(place("old") < place("new") && place("effect") < place("new"));
+    let bare = memory
+        .export(Export::agent_memory_jsonl().ids(["new"]), std::io::sink())
+        .unwrap();
+    assert_eq!((bare.memories, bare.relations), (1, 0));
+    assert!(
+        left(&bare.left)
+            .iter()
+            .any(|told| told.starts_with("memory.causal_parent: 1"))
+    );
+}
+
 #[test]
 fn vectors_of_agent_memory_come_along_where_their_model_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use mnemic::{
     Adopt, EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, Events, Export, Import,
-    ImportReport, Include, InputKind, Kind, Left, Memory, OnConflict, Preset, Recall, Scope,
-    StoredMemory, Timeline,
+    ImportReport, Include, InputKind, Kind, Left, Memory, NewMemory, NewRelation, OnConflict,
+    Preset, Recall, RelationKind, Scope, StoredMemory, Timeline,
 };
 use rusqlite::Connection;
 
