@@ -482,7 +482,7 @@ fn what_agent_memory_has_no_place_for_is_told() {
     // What it led to stands in its place: agent-memory could store neither first.
     memory.supersede("effect", "cause").unwrap();
     memory
-        .relate(NewRelation::new("old", "new", RelationKind::Supports).explanation("why"))
+        .relate(NewRelation::new("old", "new", RelationKind::SUPPORTS).explanation("why"))
         .unwrap();
     memory
         .relate(NewRelation::new("old", "new", "own kind").source("a test"))
