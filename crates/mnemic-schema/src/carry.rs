@@ -11,6 +11,7 @@ use crate::image::Image;
 use crate::lifecycle::Lifecycle;
 use crate::read::Snapshot;
 use crate::row::{MemoryRow, text};
+use crate::search::floats;
 use crate::timestamp::Timestamp;
 use crate::write::WriteTransaction;
 
@@ -56,6 +57,19 @@ pub struct CarriedEvent {
     pub before: Option<String>,
     /// The number of the event that this one undid.
     pub undoes: Option<i64>,
+}
+
+/// A passage as it goes from file to file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarriedPassage {
+    /// Its span in the source, in bytes.
+    pub bytes: std::ops::Range<usize>,
+    /// What is known of it: JSON.
+    pub metadata: Option<String>,
+    /// Whether the model of the file finds nothing to embed in it.
+    pub nothing: bool,
+    /// Its vector, where it has one.
+    pub vector: Option<Vec<f32>>,
 }
 
 /// The links of a memory that name another one.
@@ -202,6 +216,56 @@ impl Snapshot<'_> {
             values,
         )?;
         Ok((relations, events))
+    }
+
+    /// Whether there are documents at all.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn has_documents(&self) -> Result<bool, SchemaError> {
+        Ok(self.count("SELECT EXISTS (SELECT 1 FROM documents)")? > 0)
+    }
+
+    /// The passages of the document with a key, in their order, with their vectors where they have one and `with_vectors`
+    /// says so.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn carried_passages(
+        &self,
+        seq: i64,
+        with_vectors: bool,
+    ) -> Result<Vec<CarriedPassage>, SchemaError> {
+        let doing = "reading the passages of a document";
+        let space = self.recorded_model()?.map(|model| model.space);
+        let with_vectors = with_vectors && self.has_passage_vectors()?;
+        let (column, join) = match with_vectors {
+            true => ("v.embedding", "LEFT JOIN chunk_vec v ON v.chunk = c.chunk"),
+            false => ("NULL", ""),
+        };
+        let mut statement = self
+            .connection()
+            .prepare_cached(&format!(
+                "SELECT c.start_byte, c.end_byte, c.metadata, c.nothing_for, {column}
+                 FROM chunks c {join} WHERE c.seq = ?1 ORDER BY c.place"
+            ))
+            .doing(doing)?;
+        let number = |row: &Row<'_>, column: usize| -> rusqlite::Result<usize> {
+            Ok(usize::try_from(row.get::<_, i64>(column)?).unwrap_or(usize::MAX))
+        };
+        let rows = statement
+            .query_map([seq], |row| {
+                let nothing_for = text(row, 3)?;
+                let blob: Option<Vec<u8>> = row.get(4)?;
+                Ok(CarriedPassage {
+                    bytes: number(row, 0)?..number(row, 1)?,
+                    metadata: text(row, 2)?,
+                    nothing: with_vectors && nothing_for.is_some() && nothing_for == space,
+                    vector: blob.map(|blob| floats(&blob).collect()),
+                })
+            })
+            .doing(doing)?;
+        rows.collect::<rusqlite::Result<_>>().doing(doing)
     }
 
     /// The links from one memory to another among those that pass a filter, by key: which memory names which other one.

@@ -260,6 +260,21 @@ impl ForeignFile {
         Ok(names)
     }
 
+    /// Visits the chunks of a node of RA-H in their order, each with its vector as the column `embedding`.
+    ///
+    /// # Errors
+    /// As [`ForeignFile::memories`].
+    pub fn chunks_of<E: From<SchemaError>>(
+        &self,
+        node: i64,
+        visit: impl FnMut(ForeignRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.has_columns("chunks", &["id", "node_id", "text"])? {
+            return Ok(());
+        }
+        self.each(&ra_h::chunks_sql(&self.connection, node)?, visit)
+    }
+
     /// Whether a table has all of some columns.
     ///
     /// # Errors

@@ -89,6 +89,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             entities: Some(distinct(entities))
                 .filter(|names| !names.is_empty())
                 .map(|names| (names, true)),
+            document: None,
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),

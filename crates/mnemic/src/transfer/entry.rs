@@ -6,6 +6,7 @@ use std::io::{BufReader, BufWriter, Seek, SeekFrom, Write};
 use mnemic_schema::{Kind, Layer, Lifecycle, Timestamp, Usage};
 use tempfile::SpooledTempFile;
 
+use super::document::DocumentEntry;
 use super::records::{IN_MEMORY, SPOOLING, block, cannot_spool};
 use crate::types::StoredMemory;
 use crate::{Error, ErrorKind, Result};
@@ -25,6 +26,8 @@ pub(super) struct Entry {
     pub(super) usage: Usage,
     /// Its entities, distinct, and whether they came along (else they were found here); `None`: not said.
     pub(super) entities: Option<(Vec<String>, bool)>,
+    /// What it is beside that where it is a document; its text is the card then.
+    pub(super) document: Option<Box<DocumentEntry>>,
     /// A vector, and whether it came along (else it was made here).
     pub(super) vector: Option<(Vec<f32>, bool)>,
 }
@@ -77,6 +80,7 @@ type Head = (
     Option<Said>,
     (u64, Option<i64>),
     Option<(Vec<String>, bool)>,
+    Option<Box<DocumentEntry>>,
 );
 
 /// A lifecycle: its numbers by their bits, as text might round them, and its times in microseconds.
@@ -172,6 +176,7 @@ impl Spool {
                 entry.usage.last.map(Timestamp::as_micros),
             ),
             entry.entities,
+            entry.document,
         );
         let head = serde_json::to_vec(&head)
             .map_err(|error| Error::caused(ErrorKind::Io, SPOOLING, error))?;
@@ -212,8 +217,20 @@ impl Entries<'_> {
     fn next_entry(&mut self) -> std::io::Result<Entry> {
         let head = block(&mut self.file)?;
         let vector = block(&mut self.file)?;
-        let (place, id, content, project, tags, created, updated, carried, said, used, entities): Head =
-            serde_json::from_slice(&head)?;
+        let (
+            place,
+            id,
+            content,
+            project,
+            tags,
+            created,
+            updated,
+            carried,
+            said,
+            used,
+            entities,
+            document,
+        ): Head = serde_json::from_slice(&head)?;
         let mut usage = Usage::default();
         usage.accesses = used.0;
         usage.last = used.1.map(time).transpose()?;
@@ -234,6 +251,7 @@ impl Entries<'_> {
             lifecycle: lifecycle(said)?,
             usage,
             entities,
+            document,
             vector: carried.map(|carried| (numbers(), carried)),
         })
     }

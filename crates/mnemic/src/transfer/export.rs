@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use mnemic_schema::{Filter, Left, MemoryRow, RecordedModel};
+use mnemic_schema::{Filter, Left, MemoryRow, RecordedModel, Snapshot};
 use serde_json::{Value, json};
 
-use super::agent_lines;
 use super::said::{event_line, memory_fields, relation_line, rfc3339};
 use super::{FORMAT, VERSION};
+use super::{agent_lines, document};
 use crate::filter::filter_verbs;
 use crate::memory::Memory;
 use crate::{Error, ErrorKind, Result};
@@ -177,8 +177,14 @@ impl Memory {
             }
             let counts = [memories, vectors, relations, events];
             lines.write(&header(counts, model.as_ref()))?;
+            let documents = snapshot.has_documents()?;
             snapshot.each_memory(&export.filter, vectors > 0, |row, vector| {
-                lines.write(&memory_line(&row, vector.as_deref()))
+                let document = if documents {
+                    document_field(snapshot, &row, vectors > 0)?
+                } else {
+                    String::new()
+                };
+                lines.write(&memory_line(&row, &document, vector.as_deref()))
             })?;
             snapshot.each_relation(&export.filter, |relation| {
                 lines.write(&relation_line(&relation))
@@ -241,7 +247,17 @@ fn header(counts: [u64; 4], model: Option<&RecordedModel>) -> String {
     )
 }
 
-fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
+/// What a memory that is a document is beside that; nothing of any other.
+fn document_field(snapshot: &Snapshot<'_>, row: &MemoryRow, vectors: bool) -> Result<String> {
+    let Some(document) = snapshot.document(&row.id)? else {
+        return Ok(String::new());
+    };
+    let source = snapshot.source(&row.id)?.unwrap_or_default();
+    let passages = snapshot.carried_passages(row.seq, vectors)?;
+    Ok(document::field(&document, &source, &passages))
+}
+
+fn memory_line(row: &MemoryRow, document: &str, vector: Option<&[f32]>) -> String {
     let project = row.project.as_deref().map_or(Value::Null, Value::from);
     let mut line = format!(
         r#"{{"type":"memory","id":{},"content":{},"project":{project},"tags":{},"created_at":"{}","updated_at":"{}""#,
@@ -252,6 +268,7 @@ fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
         rfc3339(row.updated_at),
     );
     line.push_str(&memory_fields(&row.lifecycle, row.usage, &row.entities));
+    line.push_str(document);
     if let Some(vector) = vector {
         // The shortest decimals that are these very numbers.
         let numbers: Vec<String> = vector.iter().map(|x| format!("{x:?}")).collect();

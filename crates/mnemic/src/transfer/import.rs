@@ -177,9 +177,11 @@ pub struct ImportReport {
     pub kept: u64,
     /// Memories that were there, differed, and were replaced ([`OnConflict::Replace`]).
     pub replaced: u64,
-    /// Vectors that came along and were stored.
+    /// Of the new and the replaced memories, those that are documents.
+    pub documents: u64,
+    /// Vectors that came along and were stored, those of passages too.
     pub vectors_carried: u64,
-    /// Vectors that were made here and stored.
+    /// Vectors that were made here and stored, those of passages too.
     pub vectors_made: u64,
     /// Relations.
     pub relations: Taken,

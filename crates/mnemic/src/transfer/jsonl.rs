@@ -7,8 +7,8 @@ use super::entry::{Entry, id_defect, unit};
 use super::left::Leavings;
 use super::lines::{Fields, each_line, wrong};
 use super::reading::Aside;
-use super::said;
 use super::{FORMAT, VERSION};
+use super::{document, said};
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
 
 /// Reads all lines into a spool; answers with the model of the vectors.
@@ -240,6 +240,17 @@ fn memory(
     }
     let lifecycle = said::lifecycle(fields, &id, |name| unknown(&format!("lifecycle.{name}")))?;
     let usage = said::usage(fields, |name| unknown(&format!("usage.{name}")))?;
+    let document = document::read(line, fields, model, &mut unknown)?;
+    let mut vector = vector(fields, model)?;
+    // A document is embedded by its card, whatever the line calls its text.
+    let card = document.as_ref().map(document::DocumentEntry::card);
+    let content = match card {
+        Some(card) => {
+            vector = vector.filter(|_| card == content);
+            card
+        }
+        None => content,
+    };
     Ok(Entry {
         place: line,
         id,
@@ -251,11 +262,15 @@ fn memory(
         lifecycle,
         usage,
         entities: entities.map(|names| (said::distinct(names), true)),
-        vector: vector(fields, model)?.map(|vector| (vector, true)),
+        document: document.map(Box::new),
+        vector: vector.map(|vector| (vector, true)),
     })
 }
 
-fn vector(fields: &mut Fields, model: Option<&EmbeddingModel>) -> Result<Option<Vec<f32>>> {
+pub(super) fn vector(
+    fields: &mut Fields,
+    model: Option<&EmbeddingModel>,
+) -> Result<Option<Vec<f32>>> {
     let Some(vector) = fields.vector("vector")? else {
         return Ok(None);
     };

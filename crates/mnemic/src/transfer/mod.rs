@@ -4,6 +4,7 @@
 pub(crate) mod adopt;
 mod agent_lines;
 mod agent_memory;
+mod document;
 mod entry;
 mod events;
 pub(crate) mod export;

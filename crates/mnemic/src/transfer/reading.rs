@@ -8,6 +8,7 @@ use std::path::Path;
 use mnemic_schema::{ForeignFile, ForeignMemory, OpenOptions, System};
 use serde_json::{Map, Value};
 
+use super::document::{DocumentEntry, slices};
 use super::entry::{Entry, Spool};
 use super::left::{Leavings, says_something, to_json};
 use super::lines::{Fields, each_line, wrong};
@@ -157,10 +158,15 @@ impl<'a> Reading<'a> {
             let dropped = memory.dropped.take();
             let (row, vector) = (manner.from_row)(memory);
             let has_vector = vector.is_some();
-            let mapped = match dropped {
+            let mut mapped = match dropped {
                 Some(why) => Mapped::Dropped(why),
                 None => (manner.map)(place, &row, vector).unwrap_or_else(Mapped::Dropped),
             };
+            if let Mapped::Memory { entry, .. } = &mut mapped
+                && let Some(document) = &mut entry.document
+            {
+                self.passages_of(&file, &row, document)?;
+            }
             if self.mapped(table, &row, mapped, has_vector)? {
                 self.leavings.row(table, &row)?;
             }
@@ -169,6 +175,15 @@ impl<'a> Reading<'a> {
         let mut read = vec![table];
         if system == System::AgentMemory {
             self.links_of(&file, &mut read)?;
+        }
+        if system == System::RaH {
+            self.edges_of(&file, &mut read)?;
+            if self.carries {
+                read.push("vec_chunks");
+            }
+            if file.has_columns("chunks", &["id", "node_id", "text"])? {
+                read.push("chunks");
+            }
         }
         self.other_tables(&file, &read, manner.why)?;
         let (table, field) = self.vectors;
@@ -217,6 +232,70 @@ impl<'a> Reading<'a> {
         read.extend(logs);
         let threads = std::mem::take(&mut self.threads);
         threads.tie("memories", &mut self.aside, &mut self.leavings)
+    }
+
+    /// Reads the edges of a file of RA-H.
+    fn edges_of(&mut self, file: &ForeignFile, read: &mut Vec<&'static str>) -> Result<()> {
+        if !file.has_columns("edges", &ra_h::EDGE)? {
+            return Ok(());
+        }
+        read.push("edges");
+        let mut place = 0;
+        file.rows("edges", |row| {
+            place += 1;
+            let row = to_json(row);
+            match ra_h::edge(place, &row) {
+                Ok(relation) => self.aside.relations.push(&relation)?,
+                Err(why) => return self.leave("edges", &row, why),
+            }
+            self.leave_fields("edges", &row, &ra_h::EDGE)
+        })
+    }
+
+    /// Counts the fields of a row that have no place, and keeps the row where there are any.
+    fn leave_fields(&mut self, table: &str, row: &Object, held: &[&str]) -> Result<()> {
+        let mut something = false;
+        for (name, value) in row {
+            if !held.contains(&name.as_str()) && says_something(value) {
+                let why = "mnemic has no such field yet";
+                self.leavings.count(table, Some(name), 1, why);
+                something = true;
+            }
+        }
+        if something {
+            self.leavings.row(table, row)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a document the passages that RA-H cut, where they are slices of its source; else it is cut anew.
+    fn passages_of(
+        &mut self,
+        file: &ForeignFile,
+        node: &Object,
+        document: &mut DocumentEntry,
+    ) -> Result<()> {
+        let Some(number) = node.get("id").and_then(Value::as_i64) else {
+            return Ok(());
+        };
+        let mut chunks = Vec::new();
+        file.chunks_of(number, |row| {
+            let (text, metadata, vector) = ra_h::chunk(&row);
+            let dims = self.model.as_ref().map(|model| model.dims);
+            let vector = vector.filter(|vector| self.carries && Some(vector.len()) == dims);
+            chunks.push((text, metadata, vector));
+            self.leave_fields("chunks", &to_json(row), &ra_h::CHUNK)
+        })?;
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        let count = chunks.len() as u64;
+        document.passages = slices(&document.source, chunks);
+        if document.passages.is_none() {
+            let why = "no slices of their source, one behind the other: it was cut anew";
+            self.leavings.count("chunks", None, count, why);
+        }
+        Ok(())
     }
 
     /// Counts a row that is left, and keeps it.

@@ -63,6 +63,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             lifecycle: Lifecycle::default(),
             usage: Usage::default(),
             entities: None,
+            document: None,
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),

@@ -17,28 +17,39 @@ pub(super) fn rfc3339(time: Timestamp) -> String {
 }
 
 /// Fields of an object, in their order.
-struct Object(String);
+pub(super) struct Object(String);
 
 impl Object {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(String::new())
     }
 
-    fn raw(&mut self, name: &str, json: &str) {
+    pub(super) fn raw(&mut self, name: &str, json: &str) {
         let comma = if self.0.is_empty() { "" } else { "," };
         self.0.push_str(&format!("{comma}\"{name}\":{json}"));
     }
 
-    fn text(&mut self, name: &str, text: Option<&str>) {
+    pub(super) fn text(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.raw(name, &Value::from(text).to_string());
         }
     }
 
-    fn time(&mut self, name: &str, time: Option<Timestamp>) {
+    pub(super) fn time(&mut self, name: &str, time: Option<Timestamp>) {
         if let Some(time) = time {
             self.raw(name, &format!("\"{}\"", rfc3339(time)));
         }
+    }
+
+    /// A JSON text as it is, on one line.
+    pub(super) fn json(&mut self, name: &str, json: Option<&str>) {
+        if let Some(json) = json.and_then(one_line) {
+            self.raw(name, &json);
+        }
+    }
+
+    pub(super) fn written(self) -> String {
+        format!("{{{}}}", self.0)
     }
 
     /// The shortest decimals that are this very number.
@@ -245,7 +256,7 @@ pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
 const DEEPEST: usize = 900;
 
 /// A field that is any JSON, as its text on one line; absent and null are the same.
-fn json(fields: &mut Fields, name: &str, only_object: bool) -> Result<Option<String>> {
+pub(super) fn json(fields: &mut Fields, name: &str, only_object: bool) -> Result<Option<String>> {
     let Some(text) = fields.raw(name).as_deref().and_then(one_line) else {
         return Ok(None);
     };

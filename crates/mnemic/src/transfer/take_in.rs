@@ -1,11 +1,14 @@
 //! Taking in what was read: what lacks a vector is embedded, then all is written in one transaction. Nothing is embedded
 //! in the transaction.
 
+use std::collections::HashMap;
+
 use mnemic_schema::{
-    CarriedRelation, Embedded, Lifecycle, NamedLink, NewRow, RecordedModel, RowChange, Snapshot,
-    WriteTransaction,
+    CarriedRelation, ChunkVector, ChunkVectors, Embedded, Lifecycle, NamedLink, NewRow,
+    RecordedModel, RowChange, Snapshot, WriteTransaction,
 };
 
+use super::document::PassageEntry;
 use super::entry::{Entry, Spool};
 use super::events;
 use super::import::{ImportReport, OnConflict, Taken};
@@ -14,6 +17,8 @@ use super::reading::Aside;
 use super::records::{Lost, Records, RelationRecord};
 use super::said::{one_line, relation_line};
 use super::threads::{NOT_THERE, link_line};
+use crate::document::cut;
+use crate::document::types::chunking_of;
 use crate::embedding::{model_of, nothing_to_embed, passages, recorded};
 use crate::entities::extract;
 use crate::memory::Memory;
@@ -155,7 +160,12 @@ impl TakeIn<'_> {
                 // To be found with those of the batch.
                 entry.entities = Some((Vec::new(), false));
             }
-            let needs = lacks_vector && written;
+            let is_document = entry.document.is_some();
+            if is_document && (embed_all || self.would_write(&entry)?) {
+                self.embed_passages(&mut entry, model, usable)?;
+            }
+            // A document may wait for its vector.
+            let needs = lacks_vector && written && (!is_document || self.can_embed(model));
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
@@ -186,7 +196,7 @@ impl TakeIn<'_> {
 
     /// Whether an entry's content is to be written, as far as the memory is now.
     fn would_write(&self, entry: &Entry) -> Result<bool> {
-        let found = self.memory.read(|snapshot| found(snapshot, &entry.id))?;
+        let found = self.memory.read(|snapshot| found(snapshot, entry))?;
         Ok(self.fate(entry, found.as_ref())?.writes())
     }
 
@@ -221,6 +231,56 @@ impl TakeIn<'_> {
             }
             ready.push(entry)?;
         }
+        Ok(())
+    }
+
+    fn can_embed(&self, model: Option<&EmbeddingModel>) -> bool {
+        let own = self.memory.embedder();
+        model.is_some() && own.as_ref().map(|embedder| embedder.model()) == model
+    }
+
+    /// Cuts a document that comes without its passages, and embeds them where their vectors did not come along. What lacked
+    /// its vector there lacks it here, and so does all where there is nobody to embed it: `coverage` tells.
+    fn embed_passages(
+        &self,
+        entry: &mut Entry,
+        model: Option<&EmbeddingModel>,
+        usable: bool,
+    ) -> Result<()> {
+        let Some(document) = &mut entry.document else {
+            return Ok(());
+        };
+        if document.passages.is_some() && usable {
+            return Ok(());
+        }
+        let passages = match document.passages.take() {
+            Some(passages) => passages,
+            None => {
+                let chunks = cut::cut(&document.source, &chunking_of(&document.chunking))?;
+                chunks.into_iter().map(PassageEntry::of).collect()
+            }
+        };
+        let mut passages: Vec<PassageEntry> = passages;
+        for passage in &mut passages {
+            passage.vector = None;
+            passage.nothing = false;
+        }
+        if self.can_embed(model)
+            && let Some(embedder) = self.memory.embedder()
+        {
+            for batch in passages.chunks_mut(BATCH) {
+                let texts: Vec<&str> = batch
+                    .iter()
+                    .map(|passage| document.source.get(passage.start..passage.end))
+                    .map(Option::unwrap_or_default)
+                    .collect();
+                let vectors = self::passages(&*embedder, &texts)?;
+                for (passage, vector) in batch.iter_mut().zip(vectors) {
+                    passage.set_vector(vector);
+                }
+            }
+        }
+        document.passages = Some(passages);
         Ok(())
     }
 
@@ -269,6 +329,7 @@ impl TakeIn<'_> {
         ready: &mut Ready,
         model: Option<&EmbeddingModel>,
     ) -> Result<Option<ImportReport>> {
+        let usable = self.source_model.is_some() && self.source_model.as_ref() == model;
         let model = model.map(recorded);
         let mut changed = false;
         let written = self.memory.write(|transaction| {
@@ -278,7 +339,7 @@ impl TakeIn<'_> {
                 transaction,
                 changed: &mut changed,
             };
-            let fates = writing.texts(&mut ready.entries, model.as_ref(), &mut report)?;
+            let fates = writing.texts(&mut ready.entries, model.as_ref(), usable, &mut report)?;
             writing.what_is_said(&mut ready.entries, &fates)?;
             report.relations = writing.relations(&mut ready.relations)?;
             report.events = events::take_in(
@@ -294,11 +355,11 @@ impl TakeIn<'_> {
         }
     }
 
-    fn fate(&self, entry: &Entry, stored: Option<&StoredMemory>) -> Result<Fate> {
-        let Some(stored) = stored else {
+    fn fate(&self, entry: &Entry, found: Option<&(StoredMemory, bool)>) -> Result<Fate> {
+        let Some((stored, same_document)) = found else {
             return Ok(Fate::Added);
         };
-        if entry.is(stored) {
+        if *same_document && entry.is(stored) {
             return Ok(Fate::Unchanged);
         }
         match self.on_conflict {
@@ -331,8 +392,20 @@ impl Fate {
     }
 }
 
-fn found(snapshot: &Snapshot<'_>, id: &str) -> Result<Option<StoredMemory>> {
-    Ok(snapshot.row(id)?.map(Into::into))
+/// The memory that has the id of an entry; and, where the entry is a document, whether that is the same one.
+fn found(snapshot: &Snapshot<'_>, entry: &Entry) -> Result<Option<(StoredMemory, bool)>> {
+    let id = entry.id.as_str();
+    let Some(row) = snapshot.row(id)? else {
+        return Ok(None);
+    };
+    let same = match &entry.document {
+        None => true,
+        Some(document) => match snapshot.document(id)? {
+            Some(there) => document.is(&there.parts, &snapshot.source(id)?.unwrap_or_default()),
+            None => false,
+        },
+    };
+    Ok(Some((row.into(), same)))
 }
 
 /// Counts what leads nowhere, and keeps it.
@@ -368,20 +441,33 @@ impl Writing<'_, '_> {
         &mut self,
         entries: &mut Spool,
         model: Option<&RecordedModel>,
+        usable: bool,
         report: &mut ImportReport,
     ) -> Result<Vec<Fate>> {
         let mut fates = Vec::new();
         for entry in entries.read()? {
             let entry = entry?;
-            let found = found(self.transaction, &entry.id)?;
+            let found = found(self.transaction, &entry)?;
             let fate = self.taking.fate(&entry, found.as_ref())?;
             if fate.writes() {
                 match entry.vector {
                     Some((_, true)) => report.vectors_carried += 1,
                     Some((_, false)) => report.vectors_made += 1,
-                    None if model.is_some() => return Err(self.was_changed()),
+                    None if model.is_some() && entry.document.is_none() => {
+                        return Err(self.was_changed());
+                    }
                     None => {}
                 }
+            }
+            if let Some(document) = &entry.document
+                && matches!(fate, Fate::Added | Fate::Replaced { .. })
+            {
+                report.documents += 1;
+                let vectors = match usable {
+                    true => &mut report.vectors_carried,
+                    false => &mut report.vectors_made,
+                };
+                *vectors += document.vectors();
             }
             match fate {
                 Fate::Added => report.added += 1,
@@ -550,15 +636,41 @@ fn apply(
                 created_at: entry.created_at,
                 entities: entry.entities.map(|(names, _)| names).unwrap_or_default(),
             };
-            transaction.insert(&row, embedded)?;
+            match &entry.document {
+                None => drop(transaction.insert(&row, embedded)?),
+                Some(document) => {
+                    let by_text = document.by_text();
+                    transaction.insert_document(
+                        &row,
+                        &document.parts()?,
+                        &document.source,
+                        &document.chunks(),
+                        embedded,
+                        made(model, &by_text),
+                    )?;
+                }
+            }
             if entry.updated_at == entry.created_at {
                 return Ok(());
             }
         }
         Fate::Replaced { other_content } => {
             let entities = entry.entities.filter(|(_, came)| *came || other_content);
+            if let Some(document) = &entry.document {
+                let by_text = document.by_text();
+                transaction.write_document(
+                    &entry.id,
+                    &document.parts()?,
+                    &document.source,
+                    &document.chunks(),
+                    embedded,
+                    made(model, &by_text),
+                    entry.updated_at,
+                )?;
+            }
+            let other_text = other_content && entry.document.is_none();
             let change = RowChange {
-                content: other_content.then_some(entry.content),
+                content: other_text.then_some(entry.content),
                 project: Some(entry.project),
                 tags: Some(entry.tags),
                 entities: entities.map(|(names, _)| names),
@@ -568,4 +680,12 @@ fn apply(
     }
     transaction.set_times(&entry.id, entry.created_at, entry.updated_at)?;
     Ok(())
+}
+
+/// What a model made of passages, where there is a model.
+fn made<'a>(
+    model: Option<&'a RecordedModel>,
+    by_text: &'a HashMap<String, ChunkVector>,
+) -> Option<ChunkVectors<'a>> {
+    model.map(|model| ChunkVectors { model, by_text })
 }

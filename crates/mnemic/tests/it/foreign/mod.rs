@@ -10,9 +10,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use mnemic::{
-    Adopt, EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, Events, Export, Import,
-    ImportReport, Include, InputKind, Kind, Left, Memory, NewMemory, NewRelation, OnConflict,
-    Preset, Recall, RelationKind, Scope, StoredMemory, Timeline,
+    Adopt, DocumentUpdate, EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, Events,
+    Export, Import, ImportReport, Include, InputKind, Kind, Left, Memory, NewMemory, NewRelation,
+    OnConflict, Preset, Recall, RelationKind, Scope, StoredMemory, Timeline,
 };
 use rusqlite::Connection;
 

@@ -1,7 +1,7 @@
 //! What is said of memories beside their texts, relations and events: out and back to the byte.
 
 use super::*;
-use mnemic::{Action, Events, History, Kind, Layer, MemoryUpdate, Prune};
+use mnemic::{Action, Chunking, Events, History, Kind, Layer, MemoryUpdate, NewDocument, Prune};
 
 fn at(line: &str) -> String {
     let line = line.strip_suffix('}').unwrap();
@@ -686,6 +686,126 @@ fn events_go_into_the_project_that_the_memories_go_into() {
         (now.content.as_str(), now.project.as_deref()),
         ("queries take 3 ms", Some("team"))
     );
+}
+
+/// Documents with passages cut by rule and by hand, one that lacks a vector, one with nothing to embed in a passage.
+fn documents() -> Memory {
+    let memory = memory();
+    let source = "Ämter öffnen um neun.\n\nThe pump failed. 🎉\n\nNobody may feed the geese.";
+    let minutes = NewDocument::new("Minutes \"of\" May")
+        .description("what was said")
+        .source(source)
+        .link("https://example.org")
+        .metadata("{\n \"pages\": [1, 2]}")
+        .event_date(time("2026-05-04"))
+        .origin("a/path")
+        .origin_hash("hash")
+        .project("park")
+        .tags(["minutes"])
+        .preview(10)
+        .chunking(Chunking::characters(30, 10))
+        .id("minutes")
+        .created_at(time("2026-05-05"));
+    memory.store_document(minutes).unwrap();
+    memory
+        .store_document(NewDocument::new("A card alone").id("card"))
+        .unwrap();
+    memory
+        .store(NewMemory::new("no document").id("plain"))
+        .unwrap();
+    memory
+        .update("minutes", MemoryUpdate::new().importance(0.9))
+        .unwrap();
+    memory
+}
+
+#[test]
+fn documents_come_back_to_the_byte() {
+    let memory = documents();
+    let file = exported(&memory, Export::new());
+    assert!(file.contains(r#""metadata":{  "pages": [1, 2]}"#), "{file}");
+    let other = self::memory();
+    let report = import(&other, &file).unwrap();
+    assert_eq!(
+        (report.added, report.documents, report.vectors_made),
+        (3, 2, 0)
+    );
+    assert_eq!(report.left, []);
+    assert_eq!(exported(&other, Export::new()), file);
+    assert_eq!(
+        other.source("minutes").unwrap(),
+        memory.source("minutes").unwrap()
+    );
+    assert_eq!(
+        other.passages_of("minutes").unwrap(),
+        memory.passages_of("minutes").unwrap()
+    );
+    assert_eq!(other.coverage().unwrap(), memory.coverage().unwrap());
+    let geese = Recall::new("feed the geese").project("park");
+    assert_eq!(
+        other.recall(geese.clone()).unwrap(),
+        memory.recall(geese).unwrap()
+    );
+    sound(&other);
+    for memory in [&other, &memory] {
+        assert_eq!(import(memory, &file).unwrap().unchanged, 3);
+    }
+    // Without vectors, and cut by hand: embedded where it arrives.
+    let bare = exported(&memory, Export::new().no_vectors());
+    let other = self::memory();
+    let report = import(&other, &bare).unwrap();
+    let chunks = memory.coverage().unwrap().chunks;
+    assert_eq!(
+        (report.vectors_carried, report.vectors_made),
+        (0, 3 + chunks)
+    );
+    assert_eq!(exported(&other, Export::new()), file);
+    let hand = line("doc", "anything").replace('}', r#","document":{"title":"T","source":"one two three","passages":[{"start":0,"end":3},{"start":2,"end":7}]}}"#);
+    import(&other, &lines(&[&hand])).unwrap();
+    let passages = other.passages_of("doc").unwrap();
+    assert_eq!((passages.len(), passages[1].text.as_str()), (2, "e two"));
+    assert_eq!(
+        other.get("doc").unwrap().unwrap().content,
+        "T\none two three"
+    );
+    let uncut =
+        line("doc", "anything").replace('}', r#","document":{"title":"T","source":"other"}}"#);
+    let error = import(&other, &lines(&[&uncut])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    let file = lines(&[&uncut]);
+    let replaced = other
+        .import(Import::jsonl(file.as_bytes()).on_conflict(OnConflict::Replace))
+        .unwrap();
+    assert_eq!((replaced.replaced, replaced.documents), (1, 1));
+    assert_eq!(other.passages_of("doc").unwrap()[0].text, "other");
+    sound(&other);
+    for (bad, told) in [
+        (
+            r#"{"title":" "}"#,
+            r#"field "title": a document needs a title"#,
+        ),
+        (
+            r#"{"title":"T","source":"é","passages":[{"start":0,"end":1}]}"#,
+            r#"field "document": passage 1: bytes 0 to 1"#,
+        ),
+        (
+            r#"{"title":"T","source":"abc","passages":[{"start":1,"end":2},{"start":0,"end":2}]}"#,
+            r#"field "document": passage 2"#,
+        ),
+        (
+            r#"{"title":"T","source":"abc","passages":[{"start":1,"end":9}]}"#,
+            r#"field "document": passage 1"#,
+        ),
+        (
+            r#"{"title":"T","source":"abc","passages":[{"start":1}]}"#,
+            r#"field "end": it is missing"#,
+        ),
+    ] {
+        let file = lines(&[&line("a", "x").replace('}', &format!(",\"document\":{bad}}}"))]);
+        let error = import(&self::memory(), &file).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{bad}");
+        assert!(error.to_string().contains(told), "{bad}: {error}");
+    }
 }
 
 #[derive(Debug, Clone)]
