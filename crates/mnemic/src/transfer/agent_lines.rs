@@ -30,6 +30,7 @@ pub(super) fn write(
     let mut report = ExportReport::default();
     let mut left = Leavings::new(None);
     let links = Links::read(snapshot, &export.filter)?;
+    let documents = snapshot.has_documents()?;
     let mut memory = |row: MemoryRow, vector: Option<Vec<f32>>| -> Result<()> {
         report.memories += 1;
         report.vectors += u64::from(vector.is_some());
@@ -38,6 +39,10 @@ pub(super) fn write(
             .get(&row.seq)
             .map_or(&[][..], Vec::as_slice);
         let ids = snapshot.ids_of(superseded)?;
+        if documents && snapshot.document(&row.id)?.is_some() {
+            let why = "agent-memory has no documents: its card is the text";
+            left.count("memory", Some("document"), 1, why);
+        }
         line(&memory_line(
             &row,
             vector.as_deref(),

@@ -90,8 +90,10 @@ impl<'a> Import<'a> {
         Self::file(System::AgentMemory, path.as_ref())
     }
 
-    /// A database of RA-H. It is only read. A node becomes a memory with the id `ra-h-` and its number, and the text
-    /// title, description, source, each on lines of its own.
+    /// A database of RA-H. It is only read. A node becomes a document with the id `ra-h-` and its number, its passages those
+    /// that RA-H cut where they are slices of its source (else it is cut anew); an edge becomes a relation of the kind that its
+    /// context names as its `type`, else `related_to`. Vectors come along where [`Import::model`] names the memory's model: then
+    /// a chunk that has none has none here, which [`Memory::coverage`] tells and [`Memory::backfill`] mends.
     pub fn ra_h(path: impl AsRef<Path>) -> Self {
         Self::file(System::RaH, path.as_ref())
     }
