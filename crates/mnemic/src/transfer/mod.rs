@@ -19,6 +19,7 @@ mod rekal;
 mod said;
 mod take_in;
 mod threads;
+mod writing;
 
 /// What the first line of an export calls the format.
 pub(crate) const FORMAT: &str = "mnemic";
