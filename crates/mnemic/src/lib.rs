@@ -51,7 +51,7 @@ pub use mnemic_static::StaticEmbedder;
 pub use project::ProjectMemory;
 pub use recall::budget::{EstimatedTokens, TokenCounter, context};
 pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
-pub use recall::hit::{Hit, Signals};
+pub use recall::hit::{Hit, PassageHit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;

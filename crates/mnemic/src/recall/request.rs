@@ -1,6 +1,7 @@
 //! What is asked: the question, whose memories, how many, how scored.
 
 use mnemic_rank::Floors;
+use mnemic_rank::document::PASSAGE_WEIGHT;
 use mnemic_schema::{Filter, Scope, Snapshot, Timestamp};
 
 use crate::Result;
@@ -37,10 +38,15 @@ pub struct Recall {
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
     pub(crate) clocks: Clocks,
+    pub(crate) passages_a_hit: usize,
+    pub(crate) passage_weight: f64,
 }
 
 /// How many hits a question gets that does not say.
 const DEFAULT_LIMIT: usize = 10;
+
+/// How many passages a document brings along that does not say.
+const PASSAGES_A_HIT: usize = 3;
 
 filter_verbs!(Recall);
 clock_verbs!(Recall);
@@ -62,7 +68,23 @@ impl Recall {
             now: None,
             rerank: None,
             clocks: Clocks::default(),
+            passages_a_hit: PASSAGES_A_HIT,
+            passage_weight: PASSAGE_WEIGHT,
         }
+    }
+
+    /// How many of its best passages a document brings along ([`crate::Hit::passages`]). Default: 3.
+    pub fn passages(mut self, count: usize) -> Self {
+        self.passages_a_hit = count;
+        self
+    }
+
+    /// How far the best passage of a document raises its relevance, in \[0, 1\]: relevance = whole + weight · max(0, best
+    /// passage − whole), `whole` being that of its card. 0 leaves documents to their cards. Default: 1
+    /// (`docs/documents.md` says why).
+    pub fn passage_weight(mut self, weight: f64) -> Self {
+        self.passage_weight = weight;
+        self
     }
 
     /// At most so many hits; 0 gives none. Default: 10.
@@ -176,6 +198,11 @@ impl Recall {
 }
 
 impl Recall {
+    /// What is searched for.
+    pub(crate) fn question(&self) -> &str {
+        &self.query
+    }
+
     /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them
     /// stand alike, and nothing is asked of each.
     pub(crate) fn filter_now(&self, snapshot: &Snapshot<'_>, now: Timestamp) -> Result<Filter> {

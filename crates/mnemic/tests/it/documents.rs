@@ -395,6 +395,10 @@ fn a_failing_embedder_stores_nothing_or_says_what_is_missing() {
         (report.is_ok(), report.documents.missing_vectors.len()),
         (false, 1)
     );
+    let by_words = memory
+        .recall(Recall::new("cursed").preset(mnemic::Preset::default().weights(1.0, 0.0)))
+        .unwrap();
+    assert_eq!(by_words.len(), 1);
     // It fails still, then it does not.
     assert_eq!(
         memory

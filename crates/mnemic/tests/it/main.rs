@@ -10,7 +10,7 @@
 mod budget;
 mod calibrate;
 mod concurrency;
-mod documents;
+pub(crate) mod documents;
 mod erase;
 mod errors;
 mod explain;
@@ -22,6 +22,7 @@ mod index;
 mod lifecycle;
 mod maintain;
 mod model_store;
+mod passages;
 mod project;
 mod ranking;
 mod reembed;

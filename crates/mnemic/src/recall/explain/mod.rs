@@ -4,7 +4,7 @@
 mod text;
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
+use mnemic_schema::{Filter, Indexed, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
 
 use crate::memory::Memory;
 use crate::recall::hit::{Hit, Signals};
@@ -430,6 +430,12 @@ fn words(scene: &Scene<'_>, id: &str) -> Result<(Vec<String>, Vec<String>)> {
         scene
             .snapshot
             .occurrences(word, &alone, |_, _| holds = true)?;
+        // A document holds what its passages hold.
+        if !holds && scene.passages.is_some() {
+            scene
+                .snapshot
+                .occurrences_in(Indexed::Passages, word, &alone, |_, _| holds = true)?;
+        }
         let list = if holds { &mut held } else { &mut lacking };
         list.push(word.word().to_owned());
     }
