@@ -28,6 +28,7 @@ mod lifecycle;
 mod meta;
 mod migrate;
 mod open;
+mod phrase;
 mod read;
 mod repair;
 mod restore;

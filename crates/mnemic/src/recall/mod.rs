@@ -68,7 +68,7 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
-        let recall: Recall = recall.into();
+        let recall: Recall = recall.into().worded();
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }

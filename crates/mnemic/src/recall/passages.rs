@@ -58,13 +58,13 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn recall_passages(&self, recall: impl Into<Recall>) -> Result<Vec<PassageHit>> {
-        let recall: Recall = recall.into();
+        let recall: Recall = recall.into().worded();
         if recall.percentile.is_some() {
             return Err(Error::invalid(
                 "min_percentile is calibrated for memories, not for passages: use min_relevance",
             ));
         }
-        if query_words(recall.question()).is_empty() || recall.limit == 0 {
+        if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
         self.with_model(|embedder| self.passages_by(embedder, &recall))
@@ -75,10 +75,10 @@ impl Memory {
         embedder: Option<&dyn Embedder>,
         recall: &Recall,
     ) -> Result<Vec<PassageHit>> {
-        let words = query_words(recall.question());
+        let words = query_words(&recall.query);
         let vector = match embedder {
             Some(embedder) if recall.preset.vector_weight > 0.0 => {
-                embedding::query(embedder, beginning(recall.question()))?
+                embedding::query(embedder, beginning(&recall.query))?
             }
             _ => None,
         };
@@ -144,6 +144,11 @@ impl Scene<'_> {
             .map(|(_, seq)| seq)
             .collect();
         let mut also = Vec::new();
+        // A passage without the phrases that were asked for is none, even of a document that has them elsewhere.
+        let found = match self.filter.phrases.is_empty() {
+            true => found,
+            false => &[],
+        };
         for seq in found.iter().filter(|seq| !with_passages.contains(seq)) {
             let chunks = self.snapshot.chunk_keys(*seq)?;
             if also.len() + chunks.len() <= MOST_COMPLETED {

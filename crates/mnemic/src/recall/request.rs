@@ -2,7 +2,7 @@
 
 use mnemic_rank::Floors;
 use mnemic_rank::document::PASSAGE_WEIGHT;
-use mnemic_schema::{Filter, Scope, Snapshot, Timestamp};
+use mnemic_schema::{Filter, Scope, Snapshot, Timestamp, query_words};
 
 use crate::Result;
 
@@ -71,6 +71,28 @@ impl Recall {
             passages_a_hit: PASSAGES_A_HIT,
             passage_weight: PASSAGE_WEIGHT,
         }
+    }
+
+    /// Only what holds this phrase, word by word as it is spelled: a quote, a name, the message of an error. Of a document
+    /// somewhere in its source, of a passage in its own text. Case, Unicode composition and the length of white space make
+    /// no difference; a word is whole (`cat` is not in `concatenate`). Several phrases must all be there.
+    ///
+    /// It is a filter: what passes it is scored by the question. A question without words (`Recall::new("")`) asks for the
+    /// phrases. Quotation marks in a question are no phrase.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store_all(["error[E0502]: cannot borrow `x` as mutable", "you cannot always borrow a book"])?;
+    /// let hits = memory.recall(Recall::new("").phrase("cannot borrow"))?;
+    /// assert_eq!(hits.len(), 1);
+    /// assert_eq!(memory.recall(Recall::new("\"cannot borrow\""))?.len(), 2);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn phrase(mut self, phrase: impl Into<String>) -> Self {
+        self.filter.phrases.push(phrase.into());
+        self
     }
 
     /// How many of its best passages a document brings along ([`crate::Hit::passages`]). Default: 3.
@@ -198,9 +220,12 @@ impl Recall {
 }
 
 impl Recall {
-    /// What is searched for.
-    pub(crate) fn question(&self) -> &str {
-        &self.query
+    /// With the phrases for the question, where it has no words of its own.
+    pub(crate) fn worded(mut self) -> Self {
+        if !self.filter.phrases.is_empty() && query_words(&self.query).is_empty() {
+            self.query = self.filter.phrases.join(" ");
+        }
+        self
     }
 
     /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them

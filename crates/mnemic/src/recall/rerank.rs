@@ -38,7 +38,7 @@ impl Memory {
         if let Some(reranker) = self.reranker().filter(|_| !hits.is_empty()) {
             let texts: Vec<Cow<'_, str>> = hits.iter().map(Hit::text).collect();
             let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-            let scores = scores(reranker, beginning(recall.question()), &texts)?;
+            let scores = scores(reranker, beginning(&recall.query), &texts)?;
             for (hit, score) in hits.iter_mut().zip(scores) {
                 rescore(hit, f64::from(score), recall.preset.recency_weight);
             }

@@ -630,7 +630,7 @@ fn a_source_of_another_hand_is_cut_anew() {
     drop(other);
     assert_eq!(memory.coverage().unwrap().stale, 1);
     assert!(!memory.document(&id).unwrap().unwrap().chunked);
-    assert_eq!(memory.check().unwrap().documents.stale, [id.clone()]);
+    assert_eq!(memory.check().unwrap().documents.stale, [&*id]);
     let report = memory.repair().unwrap();
     assert_eq!((report.documents_cut, report.vectors_added), (1, 2));
     assert!(report.remaining.is_ok(), "{report:?}");

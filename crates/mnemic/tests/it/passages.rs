@@ -60,7 +60,10 @@ fn a_passage_finds_its_document_and_comes_along() {
         best.passage.text,
         "The password of the lighthouse is swordfish."
     );
-    assert_eq!(&source[best.passage.bytes.clone()], best.passage.text);
+    assert_eq!(
+        source.get(best.passage.bytes.clone()),
+        Some(best.passage.text.as_str())
+    );
     assert_eq!(
         (
             best.passage.document.as_str(),
@@ -470,4 +473,108 @@ proptest! {
         let found: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
         prop_assert_eq!(found, same);
     }
+}
+
+/// Quotes, names and messages: what is asked for as a phrase is in every hit as it is spelled; quotation marks in a
+/// question are no phrase.
+#[test]
+fn a_phrase_is_in_every_hit() {
+    let memory = memory();
+    let book =
+        "The lamp went out.\n\nIt cannot borrow\r\nthe light of others.\n\nThe end, said E0502.";
+    let id = memory
+        .store_document(
+            NewDocument::new("A book")
+                .source(book)
+                .chunking(one_a_line(24))
+                .preview(0)
+                .project("p"),
+        )
+        .unwrap()
+        .id;
+    memory
+        .store(
+            NewMemory::new("error[E0502]: cannot borrow `x` as mutable")
+                .id("e")
+                .project("p"),
+        )
+        .unwrap();
+    memory
+        .store(
+            NewMemory::new("borrow what you cannot buy")
+                .id("other")
+                .project("p"),
+        )
+        .unwrap();
+    memory
+        .store(
+            NewMemory::new("he cannot borrow it")
+                .id("elsewhere")
+                .project("q"),
+        )
+        .unwrap();
+    let p = |question: &str| Recall::new(question).project("p").now(time("2026-06-01"));
+    for _ in 0..3 {
+        let found = |recall: Recall| {
+            let mut ids: Vec<String> = memory
+                .recall(recall)
+                .unwrap()
+                .into_iter()
+                .map(|hit| hit.memory.id)
+                .collect();
+            ids.sort();
+            ids
+        };
+        let mut both = [id.clone(), "e".to_owned()];
+        both.sort();
+        assert_eq!(found(p("").phrase("CANNOT  borrow")), both);
+        assert_eq!(found(p("what went wrong").phrase("cannot borrow")), both);
+        assert_eq!(found(p("").phrase("cannot borrow").phrase("E0502")), both);
+        assert_eq!(found(p("").phrase("cannot borrow `x`")), ["e"]);
+        assert_eq!(
+            found(p("").phrase("borrow the light of others. The end")),
+            [id.as_str()],
+            "over two passages"
+        );
+        assert_eq!(found(p("").phrase("annot borrow")), [""; 0]);
+        assert_eq!(found(p("").phrase("borrow cannot")), [""; 0]);
+        assert_eq!(
+            found(p("\"cannot borrow\"")).len(),
+            3,
+            "a quotation mark asks for nothing"
+        );
+        let passages = memory
+            .recall_passages(p("").phrase("cannot borrow"))
+            .unwrap();
+        assert_eq!(passages.len(), 1);
+        assert!(passages[0].passage.text.contains("cannot borrow"));
+        let hits = memory.recall(p("lamp").phrase("cannot borrow")).unwrap();
+        let book = hits.iter().find(|hit| hit.memory.id == id).unwrap();
+        assert!(
+            book.passages
+                .iter()
+                .all(|hit| hit.passage.text.contains("cannot borrow"))
+        );
+        memory.warm_up().unwrap();
+    }
+    let explained = memory
+        .explain(p("borrow").phrase("cannot borrow"), "other")
+        .unwrap();
+    assert!(explained.to_string().contains("(phrase)"), "{explained}");
+    // Bound handles stay bound.
+    assert_eq!(
+        memory
+            .in_project("q")
+            .recall(Recall::new("").phrase("cannot borrow"))
+            .unwrap()
+            .len(),
+        1
+    );
+    // A phrase may be anything.
+    for phrase in ["", " ", "\"", "->", "*", "'; DROP TABLE memories; --", "👩‍👩‍👧"] {
+        memory.recall(p("borrow").phrase(phrase)).unwrap();
+        memory.recall_passages(p("borrow").phrase(phrase)).unwrap();
+    }
+    assert!(memory.recall(p("borrow").phrase("->")).unwrap().is_empty());
+    whole(&memory);
 }

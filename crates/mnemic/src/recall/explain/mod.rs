@@ -140,6 +140,8 @@ pub enum Condition {
     Until(Timestamp),
     /// Its id is not among those asked for.
     Ids,
+    /// It does not hold this phrase.
+    Phrase(String),
     /// It is of none of these kinds.
     Kinds(Vec<Kind>),
     /// It is less important.
@@ -207,7 +209,7 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn explain(&self, recall: impl Into<Recall>, id: &str) -> Result<Explanation> {
-        let recall: Recall = recall.into();
+        let recall: Recall = recall.into().worded();
         let mut watcher = Watcher::of(self, id);
         let hits = self.watched(&recall, &mut watcher)?;
         watcher.explanation(&recall, &hits)
@@ -554,6 +556,11 @@ fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>
     if let Some(ids) = &filter.ids {
         let ids: Vec<String> = ids.iter().filter(|own| *own == id).cloned().collect();
         one(Condition::Ids, &|alone| alone.ids = Some(ids.clone()));
+    }
+    for phrase in &filter.phrases {
+        one(Condition::Phrase(phrase.clone()), &|alone| {
+            alone.phrases.push(phrase.clone())
+        });
     }
     said_conditions(filter, &mut one);
     standing_conditions(filter.standing, &mut one);

@@ -221,6 +221,7 @@ impl fmt::Display for Condition {
             Self::Since(time) => write!(f, "it was created before {time} (since)"),
             Self::Until(time) => write!(f, "it was not created before {time} (until)"),
             Self::Ids => write!(f, "its id is not among those given (ids)"),
+            Self::Phrase(phrase) => write!(f, "it does not hold {phrase:?} (phrase)"),
             Self::Kinds(kinds) => {
                 let kinds: Vec<&str> = kinds.iter().map(Kind::as_str).collect();
                 write!(f, "it is of none of the kinds {kinds:?} (kinds)")
