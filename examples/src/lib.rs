@@ -103,6 +103,11 @@ pub fn shorten(text: &str, width: usize) -> String {
 #[doc = include_str!("../../docs/recipes.md")]
 mod recipes {}
 
+/// And those of the graph.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/graph.md")]
+mod graph {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

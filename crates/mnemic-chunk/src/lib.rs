@@ -2,22 +2,32 @@
 
 mod bounds;
 mod chunking;
+#[cfg(feature = "code")]
+mod code;
 mod error;
+#[cfg(feature = "html")]
+mod html;
 #[cfg(feature = "markdown")]
 mod markdown;
 mod pack;
 mod passage;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod pieces;
 mod prose;
+mod read;
 mod separators;
 mod size;
+mod transcript;
 
 use std::ops::Range;
 
 pub use chunking::{Chunking, Language, Rule, Unit};
 pub use error::ChunkError;
 pub use passage::{Chunk, ChunkMetadata};
+pub use read::{Format, ReadError, Source, read};
 pub use size::{Characters, Size};
+pub use transcript::{Cue, Fault, Transcript, TranscriptError};
 
 use pack::{Packing, pack};
 use pieces::Cutter;
@@ -113,8 +123,13 @@ pub fn chunk_with(
             outline.head(text, &mut chunks);
             return Ok(chunks);
         }
-        // `validate` refused the rest.
-        _ => {}
+        #[cfg(feature = "code")]
+        Rule::Code(language) => {
+            let pieces = prose::pieces(cutter, range.clone(), &code::structure(text, language));
+            pack(text, &pieces, range.end, packing, &mut out);
+        }
+        #[cfg(not(all(feature = "markdown", feature = "code")))]
+        _ => {} // what `validate` refused
     }
     Ok(located(text, out))
 }

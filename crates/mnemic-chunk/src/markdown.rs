@@ -6,10 +6,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::bounds::{span, trim};
 use crate::passage::Chunk;
-use crate::prose::{PARAGRAPH, Structure};
+use crate::prose::{AFTER_HEADING, PARAGRAPH, Structure};
 
-/// The first thing after a heading begins: not a place to cut.
-const AFTER_HEADING: u8 = 1;
 /// A block begins without a blank line before it, or after one.
 const BLOCK: u8 = PARAGRAPH;
 /// A heading of level 1 begins; level 2 is one less.

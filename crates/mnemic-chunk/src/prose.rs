@@ -8,8 +8,11 @@ use crate::bounds::{may_begin, span, trim};
 use crate::pack::Piece;
 use crate::pieces::Cutter;
 
+/// What a heading or a comment is about begins: not a place to cut.
+#[cfg(any(feature = "markdown", feature = "code"))]
+pub(crate) const AFTER_HEADING: u8 = 1;
 /// A line begins, and the one before it does not end a sentence: wrapped prose, or code.
-const LINE: u8 = 3;
+pub(crate) const LINE: u8 = 3;
 /// A sentence begins.
 const SENTENCE: u8 = 4;
 /// A line begins after a sentence that ended.

@@ -499,6 +499,7 @@ impl Mended {
             project: staged.project,
             tags: tags.unwrap_or_default(),
             created_at: created.or(updated).unwrap_or(now),
+            entities: Vec::new(),
         };
         (row, updated.or(created).unwrap_or(now))
     }

@@ -49,6 +49,8 @@ pub struct CheckReport {
     pub bad_tags: Vec<String>,
     /// Ids of memories whose tags differ from what the tag filter looks at.
     pub stale_tags: Vec<String>,
+    /// Ids of memories with an entity that differs from what the entity filter looks at; keys of entities without a memory.
+    pub stale_entities: Vec<String>,
     /// Ids of memories with a time that is none.
     pub bad_times: Vec<String>,
     /// What is wrong with documents and their passages.
@@ -81,6 +83,7 @@ impl CheckReport {
             word_index,
             bad_tags,
             stale_tags,
+            stale_entities,
             bad_times,
             documents,
             bad_lifecycles,
@@ -100,6 +103,7 @@ impl CheckReport {
             && word_index.is_none()
             && bad_tags.is_empty()
             && stale_tags.is_empty()
+            && stale_entities.is_empty()
             && bad_times.is_empty()
             && documents.is_ok()
             && bad_lifecycles.is_empty()
@@ -124,6 +128,7 @@ impl CheckReport {
             ("words without a memory", self.orphan_words.len()),
             ("bad tags", self.bad_tags.len()),
             ("stale tags", self.stale_tags.len()),
+            ("stale entities", self.stale_entities.len()),
             ("bad times", self.bad_times.len()),
             ("bad lifecycles", self.bad_lifecycles.len()),
         ];
@@ -210,6 +215,11 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
                  SELECT seq FROM (SELECT seq, tag FROM told EXCEPT SELECT seq, tag FROM memory_tags)
                  UNION SELECT seq FROM (SELECT seq, tag FROM memory_tags EXCEPT SELECT seq, tag FROM told)
              ) SELECT coalesce(m.id, 'key ' || stale.seq) FROM stale LEFT JOIN memories m USING (seq) ORDER BY seq",
+        )?,
+        stale_entities: list(
+            snapshot,
+            "SELECT DISTINCT coalesce(m.id, 'key ' || e.seq) FROM memory_entities e LEFT JOIN memories m USING (seq)
+             WHERE m.seq IS NULL OR e.entity IS NOT mnemic_fold(e.name) ORDER BY e.seq",
         )?,
         bad_staged: check_staged(snapshot)?,
         documents: document_check::check(snapshot)?,

@@ -29,6 +29,7 @@ fn store() -> Store {
                     project: None,
                     tags: vec!["T".into()],
                     created_at: "2026-01-01".parse().unwrap(),
+                    entities: Vec::new(),
                 };
                 w.insert(
                     &row,
@@ -126,6 +127,16 @@ fn words() {
 }
 
 #[test]
+fn entities() {
+    let sql = "PRAGMA foreign_keys = OFF;
+               INSERT INTO memory_entities (entity, seq, name, place) VALUES
+                   ('Anna', 1, 'Anna', 0), ('anna', 1, 'anna', 1), ('bob', 2, 'Bob', 0), ('bob', 99, 'Bob', 0)";
+    let (found, report) = harmed(sql, &[]);
+    assert_eq!(found.stale_entities, ["id1", "key 99"]);
+    assert_eq!(report.entities_mended, 2);
+}
+
+#[test]
 fn tags_and_times() {
     let (found, report) = harmed("UPDATE memories SET tags = '[1]' WHERE seq = 1", &[]);
     assert_eq!(found.bad_tags, ["id1"]);
@@ -185,6 +196,7 @@ fn another_connections_writes_are_no_damage() {
             project: None,
             tags: Vec::new(),
             created_at: "2026-01-01".parse().unwrap(),
+            entities: Vec::new(),
         };
         stores[i % 2].write(|w| w.insert(&row, None)).unwrap();
         for store in &mut stores {
@@ -285,6 +297,7 @@ fn a_lost_record_of_the_model_costs_no_vectors() {
         project: None,
         tags: Vec::new(),
         created_at: "2026-01-01".parse().unwrap(),
+        entities: Vec::new(),
     };
     let model = model();
     let embedded = Embedded {

@@ -54,6 +54,7 @@ fn write(store: &mut Store) {
         project: None,
         tags: vec![],
         created_at: time(),
+        entities: Vec::new(),
     };
     store
         .write(|w| match w.document("d")? {

@@ -51,6 +51,8 @@ pub struct Filter {
     pub tags_all: Vec<String>,
     /// None of these tags.
     pub tags_none: Vec<String>,
+    /// At least one of these entities (no condition where empty). They are compared as tags are.
+    pub entities_any: Vec<String>,
     /// Created at this instant or later.
     pub since: Option<Timestamp>,
     /// Created before this instant.
@@ -171,6 +173,12 @@ impl Filter {
             condition(
                 "m.seq NOT IN (SELECT seq FROM memory_tags WHERE tag IN (SELECT value FROM json_each(?)))",
                 text(&json(&none)),
+            );
+        }
+        if !self.entities_any.is_empty() {
+            condition(
+                "m.seq IN (SELECT seq FROM memory_entities WHERE entity IN (SELECT value FROM json_each(?)))",
+                text(&json(&folded(&self.entities_any))),
             );
         }
         if let Some(since) = self.since {

@@ -200,6 +200,7 @@ impl WriteTransaction<'_> {
                     project: image.project.clone(),
                     tags: image.tags.clone(),
                     created_at: image.created_at,
+                    entities: image.entities.clone(),
                 };
                 self.insert(&row, embedded)?;
                 self.set_usage(id, image.usage)?;
@@ -209,6 +210,7 @@ impl WriteTransaction<'_> {
                     content: (there.content != image.content).then(|| image.content.clone()),
                     project: (there.project != image.project).then(|| image.project.clone()),
                     tags: (there.tags != image.tags).then(|| image.tags.clone()),
+                    entities: None,
                 };
                 let embedded = embedded.filter(|_| change.content.is_some());
                 self.update(id, &change, image.updated_at, embedded)?;

@@ -11,6 +11,7 @@ mod document_check;
 #[cfg(test)]
 mod document_damage_tests;
 mod document_write;
+mod entities;
 mod error;
 mod events;
 mod export;
@@ -20,13 +21,16 @@ mod filter;
 mod follow;
 mod foreign;
 mod frozen;
+mod graph;
 mod image;
 mod import;
 mod indexed;
 mod keep_copy;
 mod lifecycle;
+mod merge;
 mod meta;
 mod migrate;
+mod normal;
 mod open;
 mod phrase;
 mod read;
@@ -49,6 +53,7 @@ pub use compact::{Compacted, Erased};
 pub use document::{ChunkRow, DocumentParts, DocumentRow, card};
 pub use document_check::DocumentFaults;
 pub use document_write::{ChunkVector, ChunkVectors, ChunksWritten, NewChunk};
+pub use entities::EntityCount;
 pub use error::SchemaError;
 pub use events::{Action, Event, EventFilter, Retention};
 pub use fading::LifeRow;
@@ -57,10 +62,16 @@ pub use follow::{IndexRow, IndexState};
 pub use foreign::{
     ForeignFile, ForeignMemory, ForeignRow, ForeignTable, ForeignValue, Left, System,
 };
+pub use graph::{
+    Direction, HubRow, Links, NewRelationRow, Reached, RelationChange, RelationFilter, RelationRow,
+    StepRow,
+};
 pub use image::Image;
 pub use indexed::Indexed;
 pub use lifecycle::{IndexLife, Kind, Layer, Lifecycle, Usage};
+pub use merge::{FirstEntity, TakenOver};
 pub use migrate::{APPLICATION_ID, SCHEMA_VERSION};
+pub use normal::{normal_text, text_words, visible_text};
 pub use open::{Durability, OpenOptions, Readers, Store};
 pub use read::{Order, Snapshot};
 pub use repair::RepairReport;

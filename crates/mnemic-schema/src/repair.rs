@@ -37,6 +37,8 @@ pub struct RepairReport {
     pub orphan_rows_removed: u64,
     /// Chunks removed because they were without a document.
     pub orphan_chunks_removed: u64,
+    /// Memories whose entities were not what the entity filter looks at.
+    pub entities_mended: u64,
     /// Whether a word index was built anew.
     pub word_index_rebuilt: bool,
     /// Whether the tag index was built anew.
@@ -137,6 +139,10 @@ impl Store {
                     [],
                 )?;
                 report.tag_index_rebuilt = true;
+            }
+            if !found.stale_entities.is_empty() {
+                transaction.mend_entities()?;
+                report.entities_mended = found.stale_entities.len() as u64;
             }
             if report != RepairReport::default() {
                 // Lengths, tags and vectors may be others now, which no entry tells.

@@ -29,6 +29,8 @@ pub struct MemoryRow {
     pub lifecycle: Lifecycle,
     /// How often it was used.
     pub usage: Usage,
+    /// The entities, as they were given, in their order.
+    pub entities: Vec<String>,
 }
 
 /// Begins a statement that reads [`MemoryRow`]s: its columns, in their order, of the memories `m`.
@@ -39,9 +41,13 @@ pub(crate) fn select_memories() -> String {
 /// As [`select_memories`], with more columns (each after a comma) behind the others.
 pub(crate) fn select_memories_with(more: &str) -> String {
     format!(
-        "SELECT m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at, {LIFECYCLE_COLUMNS}{more} FROM {MEMORY_JOINS}"
+        "SELECT m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at, {LIFECYCLE_COLUMNS}, {ENTITIES}{more} FROM {MEMORY_JOINS}"
     )
 }
+
+/// The entities of a memory `m`, as a JSON array.
+const ENTITIES: &str =
+    "(SELECT json_group_array(name ORDER BY place) FROM memory_entities e WHERE e.seq = m.seq)";
 
 impl MemoryRow {
     /// Reads a row of [`select_memories`]. Tags of another shape are read as one tag; a time that is none is an error.
@@ -73,6 +79,10 @@ impl MemoryRow {
             updated_at,
             lifecycle: Lifecycle::read(row, 7)?,
             usage: Usage::read(row, 20)?,
+            entities: text(row, 22)?
+                .as_deref()
+                .map(tags::lenient_from_json)
+                .unwrap_or_default(),
         }))
     }
 }
@@ -110,6 +120,8 @@ pub struct NewRow {
     pub tags: Vec<String>,
     /// When it was created; also its first time of change.
     pub created_at: Timestamp,
+    /// The entities; see [`crate::WriteTransaction::set_entities`].
+    pub entities: Vec<String>,
 }
 
 /// What to change of a memory; `None` leaves a part as it is.
@@ -121,6 +133,8 @@ pub struct RowChange {
     pub project: Option<Option<String>>,
     /// Other tags.
     pub tags: Option<Vec<String>>,
+    /// Other entities.
+    pub entities: Option<Vec<String>>,
 }
 
 /// The model that made a file's vectors, as its table `meta` records it.

@@ -36,6 +36,12 @@ pub struct QueryWord {
 }
 
 impl QueryWord {
+    /// A text that is to be cut into words by the word index itself.
+    pub(crate) fn whole(text: String) -> Self {
+        let prefix = false;
+        Self { text, prefix }
+    }
+
     /// The word, lower case: a run of letters, digits and marks, or a pair of characters of a script without spaces.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -276,7 +282,7 @@ fn is_word_character(c: char) -> bool {
 
 /// NFKC without the characters that only steer the display (variation selectors, keycap, soft hyphen, joiners of words
 /// that `unicode61` would cut).
-fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
+pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
     text.nfkc().filter(|c| {
         !matches!(
             c,

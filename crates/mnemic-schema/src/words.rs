@@ -305,7 +305,7 @@ mod tests {
             let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
             store.write(|write| {
                 for content in &texts {
-                    let row = NewRow { id: None, content: content.clone(), project: None, tags: vec!["run".into()], created_at: Timestamp::MIN };
+                    let row = NewRow { id: None, content: content.clone(), project: None, tags: vec!["run".into()], created_at: Timestamp::MIN, entities: Vec::new() };
                     write.insert(&row, None)?;
                 }
                 Ok::<_, SchemaError>(())

@@ -117,7 +117,8 @@ impl<'c> WriteTransaction<'c> {
             }
         }
         let created = row.created_at.to_string();
-        self.connection()
+        let (seq, id) = self
+            .connection()
             .prepare_cached(
                 "INSERT INTO memories (id, content, project, tags, created_at, updated_at)
                  VALUES (coalesce(?1, lower(hex(randomblob(8)))), ?2, ?3, ?4, ?5, ?5) RETURNING seq, id",
@@ -128,7 +129,9 @@ impl<'c> WriteTransaction<'c> {
                     |row| Ok((row.get(0)?, row.get(1)?)),
                 )
             })
-            .doing("storing a memory")
+            .doing("storing a memory")?;
+        self.insert_entities(seq, &row.entities)?;
+        Ok((seq, id))
     }
 
     /// Changes a memory in place: id, key and time of creation stay. Other content needs its vector where the file has
@@ -163,7 +166,7 @@ impl<'c> WriteTransaction<'c> {
                 self.insert_vector(seq, id, embedded)?;
             }
         }
-        if change.content.is_some() || change.tags.is_some() {
+        if change.content.is_some() || change.tags.is_some() || change.entities.is_some() {
             self.log(seq)?;
         }
         if let Some(project) = &change.project {
@@ -180,6 +183,9 @@ impl<'c> WriteTransaction<'c> {
                 "UPDATE memories SET tags = ?2 WHERE seq = ?1",
                 params![seq, json],
             )?;
+        }
+        if let Some(entities) = &change.entities {
+            self.set_entities(id, entities)?;
         }
         let now = updated_at.to_string();
         self.execute(

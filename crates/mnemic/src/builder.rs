@@ -8,6 +8,7 @@ use mnemic_embed::{Embedder, Reranker};
 use mnemic_schema::{Durability, OpenOptions, Store};
 
 use crate::Result;
+use crate::entity::EntityExtractor;
 use crate::memory::Memory;
 
 /// The choices for opening a memory; [`Memory::open`] is the same with the defaults.
@@ -25,6 +26,7 @@ pub struct MemoryBuilder {
     reranker: Option<Arc<dyn Reranker>>,
     options: OpenOptions,
     index_budget: u64,
+    extractor: Option<Arc<dyn EntityExtractor>>,
 }
 
 const DEFAULT_INDEX_BUDGET: u64 = 1 << 30;
@@ -43,6 +45,7 @@ impl MemoryBuilder {
             reranker: None,
             options: OpenOptions::default(),
             index_budget: DEFAULT_INDEX_BUDGET,
+            extractor: None,
         }
     }
 
@@ -84,6 +87,23 @@ impl MemoryBuilder {
     /// ```
     pub fn reranker(mut self, reranker: impl Reranker + 'static) -> Self {
         self.reranker = Some(Arc::new(reranker));
+        self
+    }
+
+    /// What finds the entities of a text ([`crate::RuleExtractor`], or one of your own): of memories that are stored, changed,
+    /// replaced or imported without any being named, and of questions ([`crate::Recall::entity_weight`]). It is called outside
+    /// of locks and transactions. Default: none, and nothing is looked for. It is no part of the file.
+    ///
+    /// ```
+    /// use mnemic::{Memory, RuleExtractor};
+    ///
+    /// let memory = Memory::builder().entity_extractor(RuleExtractor::new()).open_in_memory()?;
+    /// let id = memory.store("Ask Anna Schmidt about KX-204")?.id;
+    /// assert_eq!(memory.entities_of(&id)?, ["Anna Schmidt", "KX-204"]);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn entity_extractor(mut self, extractor: impl EntityExtractor + 'static) -> Self {
+        self.extractor = Some(Arc::new(extractor));
         self
     }
 
@@ -143,7 +163,13 @@ impl MemoryBuilder {
 
     fn over(self, store: Store) -> Result<Memory> {
         let embedder = self.embedder.chosen();
-        Memory::over(store, embedder, self.reranker, self.index_budget)
+        Memory::over(
+            store,
+            embedder,
+            self.reranker,
+            self.extractor,
+            self.index_budget,
+        )
     }
 }
 

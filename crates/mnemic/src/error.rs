@@ -6,6 +6,8 @@ use std::fmt;
 use mnemic_embed::EmbedError;
 use mnemic_schema::{SchemaError, TimestampError};
 
+use crate::entity::ExtractError;
+
 /// The result of every verb.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -27,6 +29,7 @@ enum Repr {
     Own(ErrorKind, String),
     Caused(ErrorKind, String, Box<dyn StdError + Send + Sync>),
     Embed(EmbedError),
+    Extract(ExtractError),
     Schema(SchemaError),
 }
 
@@ -45,6 +48,10 @@ pub enum ErrorKind {
     /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
     /// or gave a score that is none (not in [0, 1]).
     Embedding,
+    /// The entity extractor failed, or broke its contract.
+    Extraction,
+    /// The conflict judge of a [`crate::Gate`] failed; nothing was stored.
+    Judging,
     /// The file's vectors were made by another model; the message names both.
     ModelMismatch,
     /// A percentile was given as a floor, and the file is not calibrated for this model and preset: see
@@ -76,6 +83,7 @@ impl Error {
         match &*self.0 {
             Repr::Own(kind, _) | Repr::Caused(kind, ..) => *kind,
             Repr::Embed(_) => ErrorKind::Embedding,
+            Repr::Extract(_) => ErrorKind::Extraction,
             Repr::Schema(error) => kind_of(error),
         }
     }
@@ -138,6 +146,7 @@ impl fmt::Display for Error {
         match &*self.0 {
             Repr::Own(_, message) | Repr::Caused(_, message, _) => f.write_str(message),
             Repr::Embed(error) => error.fmt(f),
+            Repr::Extract(error) => error.fmt(f),
             Repr::Schema(error) => error.fmt(f),
         }
     }
@@ -149,6 +158,7 @@ impl StdError for Error {
             Repr::Own(..) => None,
             Repr::Caused(_, _, cause) => Some(&**cause),
             Repr::Embed(error) => error.source(),
+            Repr::Extract(error) => error.source(),
             Repr::Schema(error) => error.source(),
         }
     }
@@ -165,6 +175,13 @@ impl From<SchemaError> for Error {
 impl From<TimestampError> for Error {
     fn from(error: TimestampError) -> Self {
         Self::invalid(error.to_string())
+    }
+}
+
+#[doc(hidden)]
+impl From<ExtractError> for Error {
+    fn from(error: ExtractError) -> Self {
+        Self(Box::new(Repr::Extract(error)))
     }
 }
 

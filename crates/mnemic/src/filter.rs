@@ -36,6 +36,15 @@ macro_rules! filter_verbs {
                 self
             }
 
+            /// Only memories with at least one of these entities, compared as tags are; no names is no condition.
+            pub fn entities_any<T: Into<String>>(
+                mut self,
+                names: impl IntoIterator<Item = T>,
+            ) -> Self {
+                self.filter.entities_any = names.into_iter().map(Into::into).collect();
+                self
+            }
+
             /// Only memories created at this instant or later.
             pub fn since(mut self, time: $crate::Timestamp) -> Self {
                 self.filter.since = Some(time);

@@ -10,6 +10,7 @@ use mnemic_schema::{
 
 use crate::builder::MemoryBuilder;
 use crate::embedding::model_of;
+use crate::entity::EntityExtractor;
 use crate::resident::Resident;
 use crate::types::LastCheck;
 use crate::{Error, ErrorKind, Result};
@@ -47,6 +48,7 @@ struct Inner {
     /// Opens reading connections; `None` where there is no file.
     readers: Option<Readers>,
     reranker: Option<Arc<dyn Reranker>>,
+    extractor: Option<Arc<dyn EntityExtractor>>,
     models: RwLock<Models>,
     /// Held by the thread that embeds the file again.
     reembedding: Mutex<()>,
@@ -116,6 +118,7 @@ impl Memory {
         mut store: Store,
         embedder: Option<Arc<dyn Embedder>>,
         reranker: Option<Arc<dyn Reranker>>,
+        extractor: Option<Arc<dyn EntityExtractor>>,
         index_budget: u64,
     ) -> Result<Self> {
         if let Some(embedder) = &embedder {
@@ -133,6 +136,7 @@ impl Memory {
                 readers,
                 idle: Mutex::new(idle),
                 reranker,
+                extractor,
                 models: RwLock::new(Models {
                     current: embedder,
                     next: None,
@@ -223,6 +227,10 @@ impl Memory {
 
     pub(crate) fn reranker(&self) -> Option<&dyn Reranker> {
         self.inner.reranker.as_deref()
+    }
+
+    pub(crate) fn extractor(&self) -> Option<&dyn EntityExtractor> {
+        self.inner.extractor.as_deref()
     }
 
     pub(crate) fn resident(&self) -> &Resident {

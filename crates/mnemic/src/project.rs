@@ -1,9 +1,14 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::{Event, Scope};
+use mnemic_schema::{EntityCount, Event, Scope, Timestamp};
 
+use crate::consolidate::merge::Merged;
+use crate::consolidate::{Consolidate, Consolidation};
+use crate::gate::assessment::Assessment;
+use crate::gate::policy::{Gate, Gated};
 use crate::history::{Events, Undone};
 use crate::memory::Memory;
+use crate::planner::{Planned, QueryPlanner};
 use crate::recall::explain::Explanation;
 use crate::recall::hit::Hit;
 use crate::recall::request::Recall;
@@ -80,6 +85,46 @@ impl ProjectMemory {
         self.memory.store_all_within(&self.scope(), memories)
     }
 
+    /// As [`Memory::assess`], among the memories of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::assess`].
+    pub fn assess(&self, memory: impl Into<NewMemory>) -> Result<Assessment> {
+        self.memory.assess(self.of_project(memory.into())?)
+    }
+
+    /// As [`Memory::store_with`], into this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::store_with`].
+    pub fn store_with(&self, memory: impl Into<NewMemory>, gate: &Gate) -> Result<Gated> {
+        let memory = self.of_project(memory.into())?;
+        self.memory.store_with_within(&self.scope(), memory, gate)
+    }
+
+    /// As [`Memory::consolidate`], of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`] and [`Memory::consolidate`].
+    pub fn consolidate(&self, mut what: Consolidate) -> Result<Consolidation> {
+        what.filter.scope = self.narrowed(&what.filter.scope)?;
+        self.memory.consolidate(what)
+    }
+
+    /// As [`Memory::merge`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::store`] and [`Memory::merge`].
+    pub fn merge<I>(&self, ids: I, into: impl Into<NewMemory>) -> Result<Merged>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        let ids = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
+        let into = self.of_project(into.into())?;
+        self.memory.merge_within(&self.scope(), ids, into)
+    }
+
     /// As [`Memory::get`]; `None` for a memory of another project.
     ///
     /// # Errors
@@ -100,6 +145,20 @@ impl ProjectMemory {
         self.memory.recall(recall)
     }
 
+    /// As [`Memory::recall_planned`], among the memories of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`].
+    pub fn recall_planned(
+        &self,
+        recall: impl Into<Recall>,
+        planner: &dyn QueryPlanner,
+    ) -> Result<Planned> {
+        let mut recall: Recall = recall.into();
+        recall.filter.scope = self.narrowed(&recall.filter.scope)?;
+        self.memory.recall_planned(recall, planner)
+    }
+
     /// As [`Memory::explain`]; a memory of another project is `NotFound`.
     ///
     /// # Errors
@@ -113,6 +172,31 @@ impl ProjectMemory {
         } else {
             Err(Error::not_found(id))
         }
+    }
+
+    /// As [`Memory::entities_of`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::entities_of`].
+    pub fn entities_of(&self, id: &str) -> Result<Vec<String>> {
+        let found = self.get(id)?.ok_or_else(|| Error::not_found(id))?;
+        Ok(found.entities)
+    }
+
+    /// As [`Memory::entities`], of this project.
+    ///
+    /// # Errors
+    /// As [`Memory::entities`].
+    pub fn entities(&self, limit: usize) -> Result<Vec<EntityCount>> {
+        self.memory.entities_within(&self.scope(), limit)
+    }
+
+    /// As [`Memory::with_entity`], of this project.
+    ///
+    /// # Errors
+    /// As [`Memory::with_entity`].
+    pub fn with_entity(&self, name: impl Into<String>) -> Result<Vec<StoredMemory>> {
+        self.timeline(Timeline::new().entities_any([name.into()]))
     }
 
     /// As [`Memory::timeline`], of this project.
@@ -227,7 +311,8 @@ impl ProjectMemory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        self.memory.touch_within(&self.scope(), ids)
+        self.memory
+            .touch_within(&self.scope(), ids, Timestamp::now())
     }
 
     /// As [`Memory::acting_as`], of this project.
@@ -263,6 +348,7 @@ impl ProjectMemory {
         self.memory.undo_one_within(&self.scope(), event)
     }
 
+    /// The whole, for verbs that narrow what they are given themselves.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -30,6 +30,8 @@ pub struct NewMemory {
     pub(crate) tags: Option<Vec<String>>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) id: Option<String>,
+    /// `None`: not said.
+    pub(crate) entities: Option<Vec<String>>,
     pub(crate) said: Said,
     pub(crate) supersedes: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl NewMemory {
             tags: None,
             created_at: None,
             id: None,
+            entities: None,
             said: Said::default(),
             supersedes: Vec::new(),
         }
@@ -81,7 +84,15 @@ impl NewMemory {
         self
     }
 
-    /// The ids of memories in whose place it stands: they are kept, but not recalled unless asked for
+    /// What it is about: people, places, things, by name, the first before all. Names are kept as given and compared without
+    /// regard to case (Unicode) or composition; repetitions are left out, a blank one is `InvalidInput`. Default: what the
+    /// handle's extractor finds in the text ([`crate::MemoryBuilder::entity_extractor`]), else none.
+    pub fn entities<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.entities = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The ids of memories in whose place it stands from its creation on: they are kept, but not recalled unless asked for
     /// ([`crate::Include::superseded`], [`crate::Recall::as_of`]).
     pub fn supersedes<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
         self.supersedes = ids.into_iter().map(Into::into).collect();
@@ -108,6 +119,7 @@ pub struct MemoryUpdate {
     pub(crate) content: Option<String>,
     pub(crate) project: Option<Option<String>>,
     pub(crate) tags: Option<Vec<String>>,
+    pub(crate) entities: Option<Vec<String>>,
     pub(crate) said: Said,
 }
 
@@ -146,6 +158,14 @@ impl MemoryUpdate {
     /// No tags any more.
     pub fn no_tags(mut self) -> Self {
         self.tags = Some(Vec::new());
+        self
+    }
+
+    /// These entities instead of the old ones (`[""; 0]` takes all off). Where the text changes and they are not said, a
+    /// handle with an extractor has those of the new text put in the place of the old, whoever gave them; without one they
+    /// stay.
+    pub fn entities<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.entities = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
@@ -211,6 +231,8 @@ pub struct StoredMemory {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// What it is about, by name, as given or found; see [`NewMemory::entities`].
+    pub entities: Vec<String>,
     /// What was said of it beside its text; the default where nothing was.
     pub lifecycle: Lifecycle,
     /// How often it was used, as far as anybody said so ([`crate::Memory::touch`]).
@@ -226,6 +248,7 @@ impl From<MemoryRow> for StoredMemory {
             tags: row.tags,
             created_at: row.created_at,
             updated_at: row.updated_at,
+            entities: row.entities,
             lifecycle: row.lifecycle,
             usage: row.usage,
         }

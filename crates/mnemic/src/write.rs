@@ -7,6 +7,7 @@ use mnemic_schema::{
 };
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
+use crate::entities::check_entities;
 use crate::filter::filter_verbs;
 use crate::lifecycle;
 use crate::lifecycle::said::Said;
@@ -101,11 +102,13 @@ impl Memory {
         let now = Timestamp::now();
         for memory in &memories {
             check_content(&memory.content)?;
+            check_entities(memory.entities.as_deref())?;
         }
         if memories.is_empty() {
             return Ok(Vec::new());
         }
         event!(memories = memories.len(), "storing");
+        let memories = self.named_or_found(memories)?;
         let (rows, said): (Vec<NewRow>, Vec<Sayings>) = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
@@ -125,7 +128,7 @@ impl Memory {
                 }
                 // When all are there, as one may name another.
                 for (stored, said) in stored.iter().zip(&said) {
-                    said.say(transaction, scope, &stored.id, now)?;
+                    said.say(transaction, scope, &stored.id, stored.created_at)?;
                 }
                 Ok(stored)
             })
@@ -170,16 +173,23 @@ impl Memory {
         if let Some(content) = &change.content {
             check_content(content)?;
         }
+        check_entities(change.entities.as_deref())?;
         let MemoryUpdate {
             content,
             project,
             tags,
+            entities,
             said,
         } = change;
+        let entities = match (&content, entities) {
+            (Some(content), None) => self.found_in(content)?,
+            (_, named) => named,
+        };
         let change = RowChange {
             content,
             project,
             tags,
+            entities,
         };
         self.with_model(|embedder| {
             let embeddings = match &change.content {
@@ -197,9 +207,9 @@ impl Memory {
     }
 
     /// Stores a new memory in place of an old one, in one transaction: the old one is gone, the new one has its own id,
-    /// and keeps the old one's project, tags and what was said of it unless it has its own ([`NewMemory::global`] drops the
-    /// project, `tags([""; 0])` the tags). Relations and causes of the old one go with it: to keep those, [`Memory::update`]
-    /// it, or [`Memory::supersede`] it.
+    /// and keeps the old one's project, tags, entities and what was said of it unless it has its own ([`NewMemory::global`]
+    /// drops the project, `tags([""; 0])` the tags; a handle with an extractor looks for entities in the new text).
+    /// Relations and causes of the old one go with it: to keep those, [`Memory::update`] it, or [`Memory::supersede`] it.
     ///
     /// # Errors
     /// `NotFound`, and as [`Memory::store`]; the old memory is there still then.
@@ -227,9 +237,13 @@ impl Memory {
         &self,
         scope: &Scope,
         id: &str,
-        with: NewMemory,
+        mut with: NewMemory,
     ) -> Result<Stored> {
         check_content(&with.content)?;
+        check_entities(with.entities.as_deref())?;
+        if with.entities.is_none() {
+            with.entities = self.found_in(&with.content)?;
+        }
         let now = Timestamp::now();
         self.with_model(|embedder| {
             let embeddings = embed_all(embedder, &[&with.content])?;
@@ -241,7 +255,7 @@ impl Memory {
                 transaction.call_it(None);
                 let (row, said) = new_row(with.clone(), Some(old.into()), now);
                 let id = transaction.insert(&row, embeddings.get(0))?;
-                said.say(transaction, scope, &id, now)?;
+                said.say(transaction, scope, &id, row.created_at)?;
                 Ok(Stored {
                     id,
                     created_at: row.created_at,
@@ -342,7 +356,7 @@ impl Memory {
 }
 
 /// In how many windows the model embeds each text; nothing without a model.
-fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
+pub(crate) fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>> {
     let Some(embedder) = embedder else {
         return Ok(Vec::new());
     };
@@ -351,7 +365,7 @@ fn windows(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Vec<usize>
 }
 
 /// The vectors of texts to store; a text without one is an error.
-fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
+pub(crate) fn embed_all(embedder: Option<&dyn Embedder>, texts: &[&str]) -> Result<Embeddings> {
     let Some(embedder) = embedder else {
         return Ok(Embeddings::default());
     };
@@ -399,7 +413,7 @@ fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<Memory
 
 /// What is said of a new memory beside its row.
 #[derive(Debug, Default)]
-struct Sayings {
+pub(crate) struct Sayings {
     /// What it inherits.
     lifecycle: Lifecycle,
     said: Said,
@@ -408,12 +422,12 @@ struct Sayings {
 
 impl Sayings {
     /// Says it of the memory that was just stored.
-    fn say(
+    pub(crate) fn say(
         &self,
         transaction: &mut WriteTransaction<'_>,
         scope: &Scope,
         id: &str,
-        now: Timestamp,
+        created_at: Timestamp,
     ) -> Result<()> {
         if self.lifecycle != Lifecycle::default() {
             transaction.set_lifecycle(id, &self.lifecycle)?;
@@ -421,20 +435,20 @@ impl Sayings {
         lifecycle::say(transaction, scope, id, self.lifecycle.clone(), &self.said)?;
         for old in &self.supersedes {
             lifecycle::within(transaction, scope, old)?;
-            transaction.supersede(old, id, now)?;
+            transaction.supersede(old, id, created_at)?;
         }
         Ok(())
     }
 }
 
 /// The row of a new memory, and what is said of it; what it does not say itself it has from an old one.
-fn new_row(
+pub(crate) fn new_row(
     memory: NewMemory,
     inherit_from: Option<StoredMemory>,
     now: Timestamp,
 ) -> (NewRow, Sayings) {
-    let (project, tags, lifecycle) = inherit_from.map_or_else(Default::default, |old| {
-        (old.project, old.tags, old.lifecycle)
+    let (project, tags, entities, lifecycle) = inherit_from.map_or_else(Default::default, |old| {
+        (old.project, old.tags, old.entities, old.lifecycle)
     });
     let row = NewRow {
         id: memory.id,
@@ -442,6 +456,7 @@ fn new_row(
         project: memory.project.unwrap_or(project),
         tags: memory.tags.unwrap_or(tags),
         created_at: memory.created_at.unwrap_or(now),
+        entities: memory.entities.unwrap_or(entities),
     };
     let sayings = Sayings {
         // It is a new memory: it stands for itself.
@@ -452,7 +467,7 @@ fn new_row(
     (row, sayings)
 }
 
-fn check_content(content: &str) -> Result<()> {
+pub(crate) fn check_content(content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(Error::invalid(
             "a memory needs a text, this one is empty or white space",

@@ -705,7 +705,7 @@ fn no_kill_leaves_two_versions_of_a_document() {
             let number = allowed.into_iter().flatten().find(is);
             let never = allowed == [None, None] && found.is_none();
             // What was under way may have been the first version, and not have come to its end.
-            let not_yet = known.get(&id).is_none() && found.is_none();
+            let not_yet = !known.contains_key(&id) && found.is_none();
             assert!(
                 number.is_some() || never || not_yet,
                 "round {round}: {id} is {found:?}, not one of {allowed:?}"

@@ -95,6 +95,12 @@ fn settings() -> impl Strategy<Value = Chunking> {
         sizes
             .clone()
             .prop_map(|(max, overlap)| Chunking::markdown(max).overlap(overlap)),
+        #[cfg(feature = "code")]
+        sizes.clone().prop_map(|(max, overlap)| {
+            Chunking::code(mnemic_chunk::Language::Rust, max)
+                .overlap(overlap)
+                .in_tokens()
+        }),
         sizes.prop_map(|(max, overlap)| seed(max, overlap)),
         Just(Chunking::ra_h()),
     ]
@@ -282,7 +288,8 @@ fn ten_megabytes_of_anything_are_cut_in_seconds() {
             "The quick brown fox jumps over\nthe lazy dog, twice.\n\n".repeat(mb / 53),
         ),
     ];
-    let limit = std::time::Duration::from_secs(4);
+    // Alone it is well under a second in a release build; the rest is for a busy machine.
+    let limit = std::time::Duration::from_secs(30);
     for (name, text) in texts {
         for chunking in [
             Chunking::ra_h(),

@@ -10,4 +10,6 @@
 )]
 
 mod laws;
+mod reading;
 mod rules;
+mod transcripts;

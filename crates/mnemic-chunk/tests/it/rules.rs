@@ -211,3 +211,63 @@ fn metadata_is_json_of_what_is_known() {
     assert_eq!(serde_json::to_string(&chunks[0].metadata).unwrap(), "{}");
     assert!(chunks[0].metadata.is_empty());
 }
+
+#[cfg(feature = "code")]
+#[test]
+fn code_is_cut_between_items_and_keeps_a_comment_with_its_item() {
+    use mnemic_chunk::Language;
+
+    let rust = "\
+use std::fmt;
+
+/// Doubles.
+#[inline]
+fn double(x: u32) -> u32 {
+    x * 2
+}
+
+/// Halves. Twice makes a quarter.
+fn halve(x: u32) -> u32 {
+    let half = x / 2;
+
+    half
+}
+";
+    assert_eq!(
+        read(rust, &Chunking::code(Language::Rust, 105)),
+        [
+            "use std::fmt;\n\n/// Doubles.\n#[inline]\nfn double(x: u32) -> u32 {\n    x * 2\n}",
+            "/// Halves. Twice makes a quarter.\nfn halve(x: u32) -> u32 {\n    let half = x / 2;\n\n    half\n}",
+        ]
+    );
+    let python = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n\nclass B:\n    x = 3\n";
+    assert_eq!(
+        read(python, &Chunking::code(Language::Python, 80)),
+        [
+            "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2",
+            "class B:\n    x = 3"
+        ]
+    );
+    let script = "function f() {\n  return 1;\n}\n\nfunction g() {\n  return 2;\n}\n";
+    assert_eq!(
+        read(script, &Chunking::code(Language::JavaScript, 40)),
+        [
+            "function f() {\n  return 1;\n}",
+            "function g() {\n  return 2;\n}"
+        ]
+    );
+}
+
+#[cfg(not(feature = "code"))]
+#[test]
+fn code_without_its_feature_is_an_error_that_names_it() {
+    use mnemic_chunk::{ChunkError, Language};
+
+    assert_eq!(
+        chunk("fn f() {}", &Chunking::code(Language::Rust, 80)),
+        Err(ChunkError::FeatureNeeded {
+            rule: "code",
+            feature: "code"
+        })
+    );
+}

@@ -8,6 +8,8 @@
 )]
 
 mod documents;
+mod entities;
+mod graph;
 mod migration;
 mod open;
 mod search;
@@ -32,6 +34,7 @@ pub(crate) fn row(content: &str) -> NewRow {
         project: None,
         tags: Vec::new(),
         created_at: time("2026-01-01"),
+        entities: Vec::new(),
     }
 }
 

@@ -19,6 +19,7 @@ fn a_row_round_trips() {
             "nul\0".into(),
         ],
         created_at: time("2026-05-01T10:00:00.25+02:00"),
+        entities: Vec::new(),
     };
     let id = put(&mut store, &given, None).unwrap();
     assert_eq!(id, "my-id");
@@ -182,6 +183,7 @@ fn an_update_changes_every_index_and_keeps_the_rest() {
     let change = RowChange {
         content: Some("desk plant is a cactus".into()),
         tags: Some(vec!["new".into()]),
+        entities: None,
         project: Some(Some("home".into())),
     };
     let later = time("2026-06-01");

@@ -85,13 +85,13 @@ impl ProjectMemory {
         }
     }
 
-    /// As [`crate::Memory::neighbours`]; an error for a passage of another project.
+    /// As [`crate::Memory::passages_around`]; an error for a passage of another project.
     ///
     /// # Errors
     /// `NotFound`, and as [`crate::Memory::document`].
-    pub fn neighbours(&self, passage: &Passage, count: u64) -> Result<Vec<Passage>> {
+    pub fn passages_around(&self, passage: &Passage, count: u64) -> Result<Vec<Passage>> {
         match self.document(&passage.document)? {
-            Some(_) => self.memory().neighbours(passage, count),
+            Some(_) => self.memory().passages_around(passage, count),
             None => Err(Error::not_found(&passage.document)),
         }
     }

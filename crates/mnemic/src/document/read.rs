@@ -108,11 +108,11 @@ impl Memory {
     /// let document = NewDocument::new("Alphabet").source("aaa bbb ccc ddd").chunking(Chunking::characters(3, 0));
     /// let id = memory.store_document(document)?.id;
     /// let third = &memory.passages_of(&id)?[2];
-    /// let around: Vec<String> = memory.neighbours(third, 1)?.into_iter().map(|passage| passage.text).collect();
+    /// let around: Vec<String> = memory.passages_around(third, 1)?.into_iter().map(|passage| passage.text).collect();
     /// assert_eq!(around, ["bbb", "ccc", "ddd"]);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
-    pub fn neighbours(&self, passage: &Passage, count: u64) -> Result<Vec<Passage>> {
+    pub fn passages_around(&self, passage: &Passage, count: u64) -> Result<Vec<Passage>> {
         let first = passage.place.saturating_sub(count);
         let end = passage.place.saturating_add(count).saturating_add(1);
         self.read(|snapshot| within(snapshot, &passage.document, first, end))

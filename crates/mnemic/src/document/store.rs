@@ -277,6 +277,7 @@ impl Target<'_> {
                     content: None,
                     project: change.project.clone(),
                     tags: change.tags.clone(),
+                    entities: None,
                 };
                 if other != RowChange::default() {
                     transaction.update(&before.id, &other, now, None)?;
@@ -290,6 +291,7 @@ impl Target<'_> {
                     project: change.project.clone().flatten(),
                     tags: change.tags.clone().unwrap_or_default(),
                     created_at: document.created_at.unwrap_or(now),
+                    entities: Vec::new(),
                 };
                 let (id, written) = vectors.insert(transaction, &row, version)?;
                 Ok(stored(id, true, written))

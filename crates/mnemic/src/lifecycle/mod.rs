@@ -158,7 +158,19 @@ impl Memory {
         I: IntoIterator,
         I::Item: AsRef<str>,
     {
-        self.touch_within(&Scope::All, ids)
+        self.touch_within(&Scope::All, ids, Timestamp::now())
+    }
+
+    /// As [`Memory::touch`], at an instant: for uses that were noted elsewhere.
+    ///
+    /// # Errors
+    /// As [`Memory::touch`].
+    pub fn touch_at<I>(&self, ids: I, time: Timestamp) -> Result<Vec<String>>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.touch_within(&Scope::All, ids, time)
     }
 
     /// As [`Memory::touch`], of memories of a scope; others are not there.
@@ -166,7 +178,12 @@ impl Memory {
         feature = "tracing",
         tracing::instrument(name = "touch", level = "info", skip_all, err(level = "debug"))
     )]
-    pub(crate) fn touch_within<I>(&self, scope: &Scope, ids: I) -> Result<Vec<String>>
+    pub(crate) fn touch_within<I>(
+        &self,
+        scope: &Scope,
+        ids: I,
+        at: Timestamp,
+    ) -> Result<Vec<String>>
     where
         I: IntoIterator,
         I::Item: AsRef<str>,
@@ -175,14 +192,13 @@ impl Memory {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let now = Timestamp::now();
         self.write(|transaction| {
             let mut missing = Vec::new();
             for id in &ids {
                 let is_there = within(transaction, scope, id).is_ok();
                 if !is_there
                     || !transaction
-                        .touch(std::slice::from_ref(id), 1, now)?
+                        .touch(std::slice::from_ref(id), 1, at)?
                         .is_empty()
                 {
                     missing.push(id.clone());

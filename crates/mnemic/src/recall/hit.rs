@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::document::types::Passage;
+use crate::graph::relation::Link;
 use crate::types::StoredMemory;
 
 /// A memory that was recalled.
@@ -81,7 +82,7 @@ pub struct PassageHit {
 }
 
 /// What a score was made of. It prints as one line.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Signals {
     /// The word signal, in [0, 1]: 0 where no word of the question is in the memory.
@@ -97,6 +98,11 @@ pub struct Signals {
     pub cosine: Option<f64>,
     /// The place in the order by vectors alone, from 1; `None` where it is not among the candidates of that leg.
     pub vector_rank: Option<usize>,
+    /// The entity signal, in [0, 1]: the share of the question's entities that it has, by rarity
+    /// ([`crate::Recall::entity_weight`]). `None` where entities were not searched, or no memory has one of the question.
+    pub entity: Option<f64>,
+    /// The place in the order by entities alone, from 1; `None` where it is not among the candidates of that leg.
+    pub entity_rank: Option<usize>,
     /// The newness signal, in [0, 1]: halves with every half-life.
     pub recency: f64,
     /// The age in days; negative where the memory is dated in the future.
@@ -105,6 +111,39 @@ pub struct Signals {
     pub passage: Option<f64>,
     /// The reranker's score, in [0, 1]; `None` where none read it ([`crate::Recall::rerank`]).
     pub rerank: Option<f64>,
+    /// Where the score came from, if it came along a link ([`crate::Recall::expand`]); `None` where it is its own.
+    pub expanded: Option<Expanded>,
+    /// By which part of itself the score was raised, as a plan prefers the memory's kind ([`crate::Plan::prefer_kinds`]): 0.1
+    /// is a tenth. 0 without a plan.
+    pub raised: f64,
+}
+
+/// How a memory was reached along links, from one that the search found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Expanded {
+    /// The id of the memory that it was reached from, and has its score from.
+    pub from: String,
+    /// What the last step went along.
+    pub link: Link,
+    /// Whether the last step went the way that the link leads.
+    pub outward: bool,
+    /// In how many steps.
+    pub distance: usize,
+    /// The part of the score that is left after them, in [0, 1].
+    pub factor: f64,
+}
+
+impl fmt::Display for Expanded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, link, .. } = self;
+        let steps = match self.distance {
+            1 => "1 step".to_owned(),
+            distance => format!("{distance} steps"),
+        };
+        let arrow = if self.outward { "→" } else { "←" };
+        write!(f, "{steps} from {from} ({link} {arrow})")
+    }
 }
 
 impl fmt::Display for Signals {
@@ -131,17 +170,26 @@ impl fmt::Display for Signals {
             )?,
             None => write!(f, " · vector –")?,
         }
+        if let Some(entity) = self.entity {
+            write!(f, " · entities {entity:.2}{}", rank(self.entity_rank))?;
+        }
         write!(
             f,
             " · newness {:.2} ({:.0} days)",
             self.recency, self.age_days
         )?;
+        if let Some(expanded) = &self.expanded {
+            write!(f, " · {expanded}, × {:.2}", expanded.factor)?;
+        }
         if let Some(passage) = self.passage {
             write!(f, " · best passage {passage:.2}")?;
         }
-        match self.rerank {
-            Some(score) => write!(f, " · reranker {score:.2}"),
-            None => Ok(()),
+        if let Some(score) = self.rerank {
+            write!(f, " · reranker {score:.2}")?;
         }
+        if self.raised > 0.0 {
+            write!(f, " · raised by {:.0} %", 100.0 * self.raised)?;
+        }
+        Ok(())
     }
 }

@@ -2,31 +2,35 @@
 //! comes after the snapshot is closed, and the best have been scored once more.
 
 pub(crate) mod budget;
+mod entity_leg;
+pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod hit;
-mod leg;
+pub(crate) mod leg;
 mod passages;
 pub(crate) mod preset;
 pub(crate) mod request;
 mod rerank;
-mod source;
-mod watch;
+pub(crate) mod source;
+pub(crate) mod watch;
 
 use std::collections::HashMap;
 
 use mnemic_embed::Embedder;
-use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
+use mnemic_rank::{Floors, HitKey, best_first, fusion, recency, rekal};
 use mnemic_schema::{Filter, Indexed, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
 use crate::calibrate::calibrated_floor;
 use crate::embedding;
 use crate::memory::{Memory, space_of};
+use crate::planner::Plan;
+use crate::recall::entity_leg::EntityLeg;
 use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
-use crate::recall::passages::{passage_hits, unite};
+use crate::recall::passages::{ByDocument, passage_hits, unite};
 use crate::recall::preset::{Formula, Preset};
-use crate::recall::request::Recall;
+use crate::recall::request::{Manner, Recall};
 use crate::recall::source::Source;
 use crate::recall::watch::{Scene, Unwatched, Watch};
 use crate::trace::event;
@@ -42,16 +46,17 @@ impl Memory {
     /// The memories that fit a question best, best first.
     ///
     /// It searches by words and by vectors, filters first, scores every candidate by both, and reads one state of the
-    /// file throughout. Nothing is written. Equal scores are ordered by time of creation (newest first), then by id, so
+    /// file throughout. Nothing is written (unless [`Recall::touch`] asks for it). Equal scores are ordered by time of creation (newest first), then by id, so
     /// that the same question to the same file has the same answer.
     ///
     /// A question without a letter or digit has no hits. Of a very long one the first 64 distinct words and the first
     /// 16 KiB count. Where the file has no vectors, or this handle no model, words alone decide.
     ///
     /// # Errors
-    /// `Embedding` where the question could not be embedded, or the reranker failed; `ModelMismatch` where the file's
+    /// `Embedding` where the question could not be embedded, or the reranker failed; `Extraction` where its entities were to be
+    /// found and could not; `ModelMismatch` where the file's
     /// vectors live in another space than this handle's model; `NotCalibrated` and `InvalidInput` as
-    /// [`Recall::min_percentile`] says; `Busy`, `Corrupt`, `Storage`.
+    /// [`Recall::min_percentile`] and [`Recall::touch`] say; `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
     /// use mnemic::{Memory, Recall};
@@ -68,16 +73,31 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
-        let recall: Recall = recall.into().worded();
+        self.recall_watched(&recall.into().resolved(), &mut Unwatched)
+    }
+
+    /// Recalls, but nothing without a word to search by, or of no hits.
+    pub(crate) fn recall_watched(
+        &self,
+        recall: &Recall,
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Hit>> {
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
-        self.watched(&recall, &mut Unwatched)
+        let hits = self.watched(recall, watch)?;
+        if recall.touch {
+            let used = hits.iter().map(|hit| hit.memory.id.as_str());
+            let at = recall.now.unwrap_or_else(Timestamp::now);
+            self.touch_within(&recall.filter.scope, used, at)?;
+        }
+        Ok(hits)
     }
 
     /// Recalls, stage by stage; `watch` sees what each stage left.
-    fn watched(&self, recall: &Recall, watch: &mut dyn Watch) -> Result<Vec<Hit>> {
-        self.with_model(|embedder| self.watched_by(embedder, recall, watch))
+    pub(crate) fn watched(&self, recall: &Recall, watch: &mut dyn Watch) -> Result<Vec<Hit>> {
+        let entities = self.asked_for(recall)?;
+        self.with_model(|embedder| self.watched_by(embedder, recall, &entities, watch))
     }
 
     /// Recalls by a model, or by words alone.
@@ -85,12 +105,14 @@ impl Memory {
         &self,
         embedder: Option<&dyn Embedder>,
         recall: &Recall,
+        entities: &[String],
         watch: &mut dyn Watch,
     ) -> Result<Vec<Hit>> {
         let words = query_words(&recall.query);
         // Before the snapshot, so that a slow model keeps nothing open.
+        let by_vectors = recall.any_manner(|manner| manner.preset.vector_weight > 0.0);
         let vector = match embedder {
-            Some(embedder) if recall.preset.vector_weight > 0.0 && !words.is_empty() => {
+            Some(embedder) if by_vectors && !words.is_empty() => {
                 embedding::query(embedder, beginning(&recall.query))?
             }
             _ => None,
@@ -99,14 +121,17 @@ impl Memory {
         let now = recall.now.unwrap_or_else(Timestamp::now);
         let depth = self.rerank_depth(recall);
         let mut attempts = 0;
-        let best = self.read(|snapshot| {
+        let (best, plain) = self.read(|snapshot| {
             attempts += 1;
             if attempts > 1 {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
                 self.resident_passages().clear();
             }
-            let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
+            let has_vectors = match embedder {
+                Some(embedder) if by_vectors && !words.is_empty() => space_of(snapshot, embedder)?,
+                _ => false,
+            };
             let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let filter = recall.filter_now(snapshot, now)?;
@@ -132,10 +157,11 @@ impl Memory {
                 words: &words,
                 vector: vector.as_deref().filter(|_| has_vectors),
                 has_vectors,
+                entities,
                 depth,
                 now,
             };
-            let mut scored = scene.scored(recall.limit)?;
+            let scored = scene.found(recall.limit)?;
             event!(
                 candidates = scored.len(),
                 by_index = source.has_index(),
@@ -143,34 +169,41 @@ impl Memory {
                 "searched"
             );
             watch.scored(&scene, &scored)?;
-            scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
             // A question without a word is held against no floor.
             let calibrated = match words.as_slice() {
                 [] => None,
                 _ => calibrated_floor(embedder, snapshot, recall)?,
             };
-            if let Some((floor, percent)) = calibrated {
-                scored.retain(|hit| hit.relevance >= floor);
-                watch.above_percentile(floor, percent, &scored);
-            }
-            // The floors that were asked for are held against what a hit is returned with: of those that are to be
-            // reranked that is not known yet.
-            let rest = scored.split_off(depth.min(scored.len()));
-            let admitted = rest
-                .into_iter()
-                .filter(|hit| recall.floors.admits(hit.score, hit.relevance));
-            scored.extend(admitted);
-            watch.above_floors(&recall.floors, &scored);
-            watch.ordered(&scored);
-            scored.truncate(recall.limit.saturating_add(depth));
-            hits(snapshot, &filter, scored)
+            let best = scene.cut(scored, calibrated, watch);
+            let plain = match &recall.plain {
+                Some(plain) if scene.may_fall_short(&best, plain) => {
+                    let k = candidates_for(recall.limit.max(depth));
+                    let scored = scene.found_by(plain, k, None)?;
+                    scene.cut(scored, calibrated, &mut Unwatched)
+                }
+                _ => Vec::new(),
+            };
+            Ok((
+                hits(snapshot, &filter, best)?,
+                hits(snapshot, &filter, plain)?,
+            ))
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
-        let hits = self.rerank(recall, best, depth, watch)?;
-        let hits = match &recall.budget {
+        let mut hits = self.rerank(recall, best, depth, watch)?;
+        let mut filling: Vec<String> = Vec::new();
+        if !plain.is_empty() && (hits.len() < recall.limit || recall.budget.is_some()) {
+            let mut plain = self.rerank(recall, plain, depth, &mut Unwatched)?;
+            plain.retain(|hit| hits.iter().all(|other| other.memory.id != hit.memory.id));
+            filling.extend(plain.iter().map(|hit| hit.memory.id.clone()));
+            hits.extend(plain);
+        }
+        let mut hits = match &recall.budget {
             Some(budget) => budget.pack(hits, watch),
             None => hits,
         };
+        hits.truncate(recall.limit);
+        let filled = hits.iter().filter(|hit| filling.contains(&hit.memory.id));
+        watch.filled(filled.count());
         event!(hits = hits.len(), "recalled");
         Ok(hits)
     }
@@ -189,7 +222,7 @@ pub(crate) fn can_compare(
 }
 
 /// The part of a question that is embedded: all of it, unless somebody asks by a whole book.
-fn beginning(query: &str) -> &str {
+pub(crate) fn beginning(query: &str) -> &str {
     query
         .get(..query.floor_char_boundary(MAX_QUERY_BYTES))
         .unwrap_or(query)
@@ -216,33 +249,140 @@ impl Scored {
     }
 }
 
+/// The legs of one search.
+type Legs = Vec<Box<dyn Leg>>;
+
 impl Scene<'_> {
     /// All candidates for a limit of so many, scored, in no order.
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
-        let k = candidates_for(limit.max(self.depth));
-        let vector = self.vector.map(<[f32]>::to_vec);
-        let preset = &self.recall.preset;
+        let k = self.candidates(limit);
+        let plan = self.recall.plan.as_ref();
+        Ok(self.searched(&self.recall.manner(), k, plan)?.0)
+    }
+
+    /// The same for the limit that was asked for, and what links lead to from the best of them.
+    fn found(&self, limit: usize) -> Result<Vec<Scored>> {
+        let k = self.candidates(limit);
+        self.found_by(&self.recall.manner(), k, self.recall.plan.as_ref())
+    }
+
+    /// The candidates found in a manner, and what links lead to from the best of them.
+    fn found_by(&self, manner: &Manner, k: usize, plan: Option<&Plan>) -> Result<Vec<Scored>> {
+        match &manner.expand {
+            Some(expand) => expand::scored(self, expand, manner, k, plan),
+            None => Ok(self.searched(manner, k, plan)?.0),
+        }
+    }
+
+    /// The `k` best of each leg that has a weight, scored, in no order, with the legs that found them.
+    fn searched(
+        &self,
+        manner: &Manner,
+        k: usize,
+        plan: Option<&Plan>,
+    ) -> Result<(Vec<Scored>, Legs)> {
+        let preset = &manner.preset;
+        let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
+        let vector = vector.map(<[f32]>::to_vec);
         let mut legs = search(self.source, preset, self.words, vector, k)?;
-        let Some(source) = self.passages else {
-            return score(self.snapshot, self.source, preset, &mut legs, &[], self.now);
+        let weight = manner.entity_weight;
+        if weight > 0.0
+            && !self.words.is_empty()
+            && let Some(leg) = EntityLeg::search(self.source, self.entities, weight, k)?
+        {
+            legs.push(Box::new(leg));
+        }
+        let mut found = united(&legs);
+        let passages = match self.passages {
+            Some(source) => self.passages_of(source, preset, k, &found)?,
+            None => ByDocument::new(),
         };
-        let found = legs
-            .iter()
-            .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq));
-        let found: Vec<i64> = found.collect();
-        let passages = self.passages(source, k, &found)?;
         // A document of which a passage was found is a candidate.
-        let also: Vec<i64> = passages.keys().copied().collect();
+        found.extend(passages.keys());
+        found.sort_unstable();
+        found.dedup();
         let mut scored = score(
             self.snapshot,
             self.source,
             preset,
             &mut legs,
-            &also,
             self.now,
+            found,
         )?;
-        unite(&mut scored, passages, self.recall);
-        Ok(scored)
+        unite(&mut scored, passages, preset, self.recall);
+        if let Some(plan) = plan {
+            self.raise(plan, &mut scored)?;
+        }
+        Ok((scored, legs))
+    }
+
+    /// Raises the scores of the kinds that a plan prefers. The relevance, which floors are held against, stays.
+    fn raise(&self, plan: &Plan, scored: &mut [Scored]) -> Result<()> {
+        if plan.kinds.is_empty() || plan.raise <= 0.0 {
+            return Ok(());
+        }
+        let seqs: Vec<i64> = scored.iter().map(|hit| hit.row.seq).collect();
+        let kinds = self.snapshot.kinds(&seqs)?;
+        for (hit, kind) in scored.iter_mut().zip(kinds) {
+            if plan.kinds.contains(&kind) {
+                hit.signals.raised = plan.raise;
+                hit.score = raised(hit.score, plan.raise);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many candidates each leg gives for a limit.
+    fn candidates(&self, limit: usize) -> usize {
+        let limit = limit.max(self.depth);
+        let planned = self.recall.plan.as_ref().and_then(|plan| plan.candidates);
+        planned.map_or_else(|| candidates_for(limit), |candidates| candidates.max(limit))
+    }
+
+    /// What the floors and the limit leave of candidates, best first. Of those that are to be reranked all, as many as that.
+    fn cut(
+        &self,
+        mut scored: Vec<Scored>,
+        calibrated: Option<(f64, f64)>,
+        watch: &mut dyn Watch,
+    ) -> Vec<Scored> {
+        let recall = self.recall;
+        scored.sort_by(|a, b| best_first(&a.key(), &b.key()));
+        if let Some((floor, percent)) = calibrated {
+            scored.retain(|hit| hit.relevance >= floor);
+            watch.above_percentile(floor, percent, &scored);
+        }
+        // The floors that were asked for are held against what a hit is returned with: of those that are to be
+        // reranked that is not known yet.
+        let rest = scored.split_off(self.depth.min(scored.len()));
+        let admitted = rest
+            .into_iter()
+            .filter(|hit| recall.floors.admits(hit.score, hit.relevance));
+        scored.extend(admitted);
+        watch.above_floors(&recall.floors, &scored);
+        watch.ordered(&scored);
+        scored.truncate(recall.limit.saturating_add(self.depth));
+        scored
+    }
+
+    /// Whether what a plan found may come to fewer hits than the question has without it: a later stage may drop some, or it
+    /// is less than the limit, and not found in the same manner.
+    fn may_fall_short(&self, best: &[Scored], plain: &Manner) -> bool {
+        let recall = self.recall;
+        let candidates = recall.plan.as_ref().and_then(|plan| plan.candidates);
+        let searches_alike = *plain == recall.manner() && candidates.is_none();
+        (best.len() < recall.limit && !searches_alike)
+            || recall.budget.is_some()
+            || (self.depth > 0 && recall.floors != Floors::NONE)
+    }
+}
+
+/// A score that is raised by a part of itself, not above 1 (one that is above 1 stays).
+pub(crate) fn raised(score: f64, by: f64) -> f64 {
+    if by > 0.0 {
+        (score * (1.0 + by)).min(score.max(1.0))
+    } else {
+        score
     }
 }
 
@@ -258,8 +398,8 @@ fn search(
     words: &[Token],
     vector: Option<Vec<f32>>,
     k: usize,
-) -> Result<Vec<Box<dyn Leg>>> {
-    let mut legs: Vec<Box<dyn Leg>> = Vec::new();
+) -> Result<Legs> {
+    let mut legs = Legs::new();
     if preset.word_weight > 0.0 {
         legs.push(Box::new(WordLeg::search(
             source,
@@ -280,22 +420,26 @@ fn search(
     Ok(legs)
 }
 
-/// Unites the candidates of the legs and some more, has each leg complete its signals, and fuses them.
+/// The candidates of the legs, each once.
+fn united(legs: &[Box<dyn Leg>]) -> Vec<i64> {
+    let mut candidates: Vec<i64> = legs
+        .iter()
+        .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
+        .collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    candidates
+}
+
+/// Has each leg complete its signals for the candidates, and fuses them.
 fn score(
     snapshot: &Snapshot<'_>,
     source: &Source<'_>,
     preset: &Preset,
     legs: &mut [Box<dyn Leg>],
-    also: &[i64],
     now: Timestamp,
+    candidates: Vec<i64>,
 ) -> Result<Vec<Scored>> {
-    let mut candidates: Vec<i64> = legs
-        .iter()
-        .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
-        .chain(also.iter().copied())
-        .collect();
-    candidates.sort_unstable();
-    candidates.dedup();
     for leg in legs.iter_mut() {
         leg.complete(source, &candidates)?;
     }
@@ -357,12 +501,21 @@ fn fuse(
             (score, relevance)
         }
         Formula::Rekal => {
-            let signals = [signals.word, signals.vector, signals.recency];
-            let weights = [preset.word_weight, preset.vector_weight, share];
-            let [word, vector, _] = signals;
+            let (word, vector) = (preset.word_weight, preset.vector_weight);
+            // Entities, where they were searched, are the last leg.
+            let (entity, weight) = match signals.entity {
+                Some(entity) => (entity, weights.last().copied().unwrap_or(0.0)),
+                None => (0.0, 0.0),
+            };
             (
-                fusion::weighted_sum(&signals, &weights),
-                fusion::weighted_mean(&[word, vector], &[preset.word_weight, preset.vector_weight]),
+                fusion::weighted_sum(
+                    &[signals.word, signals.vector, signals.recency, entity],
+                    &[word, vector, share, weight],
+                ),
+                fusion::weighted_mean(
+                    &[signals.word, signals.vector, entity],
+                    &[word, vector, weight],
+                ),
             )
         }
         Formula::ReciprocalRank => {

@@ -15,7 +15,7 @@ use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
 use crate::recall::source::{Ranked, Source};
 use crate::recall::watch::Scene;
-use crate::recall::{Scored, beginning, can_compare, candidates_for, score, search};
+use crate::recall::{Scored, beginning, can_compare, candidates_for, score, search, united};
 use crate::trace::event;
 use crate::{Error, Result, embedding};
 
@@ -50,7 +50,7 @@ impl Memory {
     /// let passage = &passages[0].passage;
     /// assert_eq!(passage.text, "Nobody may feed the geese.");
     /// assert_eq!(&source[passage.bytes.clone()], passage.text);
-    /// assert_eq!(memory.neighbours(passage, 1)?.len(), 3);
+    /// assert_eq!(memory.passages_around(passage, 1)?.len(), 3);
     /// # Ok::<(), mnemic::Error>(())
     /// ```
     #[cfg_attr(
@@ -58,7 +58,7 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn recall_passages(&self, recall: impl Into<Recall>) -> Result<Vec<PassageHit>> {
-        let recall: Recall = recall.into().worded();
+        let recall: Recall = recall.into().resolved();
         if recall.percentile.is_some() {
             return Err(Error::invalid(
                 "min_percentile is calibrated for memories, not for passages: use min_relevance",
@@ -102,7 +102,8 @@ impl Memory {
             let vector = vector.clone().filter(|_| has_vectors);
             let k = candidates_for(recall.limit);
             let mut legs = search(&source, &recall.preset, &words, vector, k)?;
-            let mut scored = score(snapshot, &source, &recall.preset, &mut legs, &[], now)?;
+            let found = united(&legs);
+            let mut scored = score(snapshot, &source, &recall.preset, &mut legs, now, found)?;
             event!(candidates = scored.len(), "passages searched");
             sort(&mut scored);
             scored.retain(|passage| recall.floors.admits(passage.score, passage.relevance));
@@ -120,16 +121,18 @@ fn sort(scored: &mut [Scored]) {
 impl Scene<'_> {
     /// The passages of the documents that are candidates: those of which a passage is among the best of a leg, so that
     /// each leg gives as many documents as it has candidates among memories, and `found` by their cards.
-    pub(crate) fn passages(
+    pub(crate) fn passages_of(
         &self,
         source: &Source<'_>,
+        preset: &Preset,
         k: usize,
         found: &[i64],
     ) -> Result<ByDocument> {
         let mut wanted = k.saturating_mul(PASSAGES_A_DOCUMENT);
         let mut legs = loop {
-            let vector = self.vector.map(<[f32]>::to_vec);
-            let legs = search(source, &self.recall.preset, self.words, vector, wanted)?;
+            let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
+            let vector = vector.map(<[f32]>::to_vec);
+            let legs = search(source, preset, self.words, vector, wanted)?;
             // One long document cannot fill a leg: further on, until there are enough others or no more passages.
             if self.reaches(&legs, wanted, k)? {
                 break legs;
@@ -155,8 +158,10 @@ impl Scene<'_> {
                 also.extend(chunks);
             }
         }
-        let preset = &self.recall.preset;
-        let scored = score(self.snapshot, source, preset, &mut legs, &also, self.now)?;
+        also.extend(united(&legs));
+        also.sort_unstable();
+        also.dedup();
+        let scored = score(self.snapshot, source, preset, &mut legs, self.now, also)?;
         let chunks: Vec<i64> = scored.iter().map(|passage| passage.row.seq).collect();
         let documents = self.snapshot.documents_of_chunks(&chunks)?;
         let mut by_document = ByDocument::new();
@@ -191,14 +196,19 @@ fn keys(leg: &dyn Leg) -> Vec<i64> {
 }
 
 /// Counts the passages of documents for them: the best one raises it, the best few go with it.
-pub(crate) fn unite(scored: &mut [Scored], mut passages: ByDocument, recall: &Recall) {
+pub(crate) fn unite(
+    scored: &mut [Scored],
+    mut passages: ByDocument,
+    preset: &Preset,
+    recall: &Recall,
+) {
     for document in scored {
         let Some(mut passages) = passages.remove(&document.row.seq) else {
             continue;
         };
         let best = passages.first().map(|passage| passage.relevance);
         let relevance = document::relevance(document.relevance, best, recall.passage_weight);
-        document.score += share_of_relevance(&recall.preset) * (relevance - document.relevance);
+        document.score += share_of_relevance(preset) * (relevance - document.relevance);
         document.relevance = relevance;
         document.signals.passage = best;
         passages.truncate(recall.passages_a_hit);

@@ -117,7 +117,8 @@ impl Preset {
     }
 }
 
-fn sound(weight: f64) -> f64 {
+/// A weight that is one: 0 where it is negative or not finite.
+pub(crate) fn sound(weight: f64) -> f64 {
     if weight.is_finite() {
         weight.max(0.0)
     } else {

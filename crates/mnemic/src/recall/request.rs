@@ -7,8 +7,10 @@ use mnemic_schema::{Filter, Scope, Snapshot, Timestamp, query_words};
 use crate::Result;
 
 use crate::filter::{Clocks, clock_verbs, filter_verbs};
+use crate::planner::Plan;
 use crate::recall::budget::{Budget, TokenCounter};
-use crate::recall::preset::Preset;
+use crate::recall::expand::Expand;
+use crate::recall::preset::{Preset, sound};
 
 /// A question to a memory. A `&str` or `String` becomes one with the defaults: global memories, the best ten.
 ///
@@ -37,9 +39,24 @@ pub struct Recall {
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
+    pub(crate) expand: Option<Expand>,
     pub(crate) clocks: Clocks,
+    pub(crate) touch: bool,
+    /// From 0 up.
+    pub(crate) entity_weight: f64,
+    pub(crate) plan: Option<Plan>,
+    /// What the plan took the place of.
+    pub(crate) plain: Option<Manner>,
     pub(crate) passages_a_hit: usize,
     pub(crate) passage_weight: f64,
+}
+
+/// How candidates are found and weighed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Manner {
+    pub(crate) preset: Preset,
+    pub(crate) entity_weight: f64,
+    pub(crate) expand: Option<Expand>,
 }
 
 /// How many hits a question gets that does not say.
@@ -67,9 +84,14 @@ impl Recall {
             preset: Preset::default(),
             now: None,
             rerank: None,
+            expand: None,
             clocks: Clocks::default(),
             passages_a_hit: PASSAGES_A_HIT,
             passage_weight: PASSAGE_WEIGHT,
+            touch: false,
+            entity_weight: 0.0,
+            plan: None,
+            plain: None,
         }
     }
 
@@ -211,6 +233,110 @@ impl Recall {
         self
     }
 
+    /// Follows links from the best candidates, so that what is joined to an answer may be one too: relations, and causal
+    /// parents, whichever way they lead. Default: off.
+    ///
+    /// A memory that links lead to has the score and the relevance of the candidate that it was reached from, times
+    /// decay^steps, where that is more than its own score: a score rises by a link or stays, and never passes the one that it
+    /// came from. Of several candidates the one counts that gives the most. Whatever joins passes the filter, and counts in
+    /// floors, limit and budget as any other; links are followed within the scope, and where a step between does not pass the
+    /// rest of the filter, what lies behind it still may. What was known at an instant
+    /// ([`Recall::known_at`]) is told by the relations drawn by then. With a reranker, what joined is read like the others.
+    /// [`crate::Signals::expanded`] tells what was reached, and how.
+    ///
+    /// ```
+    /// use mnemic::{Expand, Memory, Recall};
+    ///
+    /// let memory = Memory::builder().no_embedder().open_in_memory()?;
+    /// let rule = memory.store("deploys freeze on Fridays")?.id;
+    /// let reason = memory.store("the shop was down for a whole weekend in March")?.id;
+    /// memory.relate((&reason, &rule, "supports", "the rule was made the week after"))?;
+    ///
+    /// let plain = memory.recall("when do deploys freeze?")?;
+    /// let hits = memory.recall(Recall::new("when do deploys freeze?").expand(Expand::new()))?;
+    /// assert_eq!((plain.len(), hits.len()), (1, 2));
+    /// assert_eq!(hits[1].memory.id, reason);
+    /// assert_eq!(hits[1].signals.expanded.as_ref().unwrap().from, rule);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn expand(mut self, expand: Expand) -> Self {
+        self.expand = Some(expand);
+        self
+    }
+
+    /// The weight of the entities that question and memories name, beside those of words and vectors (the default preset gives
+    /// each of these .5). Default: 0, entities are not looked for. A negative weight or NaN counts 0.
+    ///
+    /// Which entities a question names the handle's extractor tells ([`crate::MemoryBuilder::entity_extractor`]), or
+    /// [`crate::RuleExtractor`] where it has none; and every run of up to four words (eight characters of a script without
+    /// spaces) that is an entity of the file is one as well, in whatever case. The signal of a memory is the share of them that
+    /// it has, in \[0, 1\], weighed by how rare they are in the scope. Memories that neither words nor vectors find are found
+    /// so. Where no memory of the scope has any of them the recall is what it is without this. A
+    /// [percentile](Recall::min_percentile) was measured without entities, and is held against the relevance with them.
+    ///
+    /// ```
+    /// use mnemic::{Memory, NewMemory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store(NewMemory::new("she prefers tea").entities(["Anna"]))?;
+    /// memory.store(NewMemory::new("what to drink in the office: coffee"))?;
+    /// let hits = memory.recall(Recall::new("what does anna drink?").entity_weight(0.5))?;
+    /// assert_eq!(hits[0].memory.content, "she prefers tea");
+    /// assert_eq!(hits[0].signals.entity, Some(1.0));
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn entity_weight(mut self, weight: f64) -> Self {
+        self.entity_weight = sound(weight);
+        self
+    }
+
+    /// Recalls as a plan says, which a [`crate::QueryPlanner`] makes of the question: with its weights in the place of those of
+    /// this question, and memories of the kinds that it prefers a little before the others. See
+    /// [`crate::Memory::recall_planned`], which does both.
+    ///
+    /// A plan filters nothing. Where it finds fewer than the limit, what the question finds without it follows, so that it
+    /// never has fewer hits. Under a [percentile](Recall::min_percentile) all but the kinds stays what it is, as the floor was
+    /// measured with it.
+    pub fn plan(mut self, plan: Plan) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+
+    /// The question with the weights of its plan, and those it had put aside.
+    pub(crate) fn resolved(mut self) -> Self {
+        // The phrases are the question where it has no words of its own.
+        if !self.filter.phrases.is_empty() && query_words(&self.query).is_empty() {
+            self.query = self.filter.phrases.join(" ");
+        }
+        let manner = self.manner();
+        let Some(plan) = &mut self.plan else {
+            return self;
+        };
+        self.plain = Some(manner);
+        if self.percentile.is_none() {
+            self.preset = plan.preset.unwrap_or(self.preset);
+            self.entity_weight = plan.entity_weight.unwrap_or(self.entity_weight);
+            self.expand = plan.expand.clone().or(self.expand);
+        } else {
+            plan.candidates = None;
+        }
+        self
+    }
+
+    pub(crate) fn manner(&self) -> Manner {
+        Manner {
+            preset: self.preset,
+            entity_weight: self.entity_weight,
+            expand: self.expand.clone(),
+        }
+    }
+
+    /// Whether one of the manners in which candidates may be found passes.
+    pub(crate) fn any_manner(&self, passes: impl Fn(&Manner) -> bool) -> bool {
+        passes(&self.manner()) || self.plain.as_ref().is_some_and(passes)
+    }
+
+    /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.
     /// The instant from which ages are counted, and at which memories must be valid unless [`Recall::valid_at`] says
     /// otherwise. Default: the present. Give one for answers that can be repeated.
     pub fn now(mut self, now: Timestamp) -> Self {
@@ -220,11 +346,21 @@ impl Recall {
 }
 
 impl Recall {
-    /// With the phrases for the question, where it has no words of its own.
-    pub(crate) fn worded(mut self) -> Self {
-        if !self.filter.phrases.is_empty() && query_words(&self.query).is_empty() {
-            self.query = self.filter.phrases.join(" ");
-        }
+    /// Counts a use of each hit once it is recalled, all in one transaction: [`crate::Memory::touch`] with the ids of the
+    /// hits, at the instant that [`Recall::now`] gives. Without it a recall writes nothing. Where it cannot be counted
+    /// (`ReadOnly`, `Busy`, `Storage`), the recall fails with that. [`crate::Memory::explain`] counts nothing.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// let id = memory.store("deploys freeze on Fridays")?.id;
+    /// memory.recall(Recall::new("when do deploys freeze?").touch())?;
+    /// assert_eq!(memory.get(&id)?.unwrap().usage.accesses, 1);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn touch(mut self) -> Self {
+        self.touch = true;
         self
     }
 

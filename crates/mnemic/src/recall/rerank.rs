@@ -7,10 +7,10 @@ use mnemic_embed::Reranker;
 use mnemic_rank::fusion;
 
 use crate::memory::Memory;
-use crate::recall::beginning;
 use crate::recall::hit::Hit;
 use crate::recall::request::Recall;
 use crate::recall::watch::Watch;
+use crate::recall::{beginning, raised};
 use crate::{Error, ErrorKind, Result};
 
 /// How many of the best are scored once more where the question does not say.
@@ -61,6 +61,7 @@ fn rescore(hit: &mut Hit, score: f64, recency_weight: f64) {
         &[hit.relevance, hit.signals.recency],
         &[1.0 - recency_weight, recency_weight],
     );
+    hit.score = raised(hit.score, hit.signals.raised);
     hit.signals.rerank = Some(score);
 }
 

@@ -136,6 +136,47 @@ impl<'a> Source<'a> {
         Ok((found, in_scope))
     }
 
+    /// How many memories the scope has.
+    pub(crate) fn documents(&self) -> Result<u64> {
+        let scope = &self.filter.scope;
+        Ok(match &self.resident {
+            Some((loaded, _)) => loaded.scope_lengths(scope).0,
+            None => self.snapshot.scope_count(scope)?,
+        })
+    }
+
+    /// The memories that have an entity and pass the filter, by ascending key; and how many of the scope have it, whatever
+    /// else the filter asks for.
+    pub(crate) fn entity(&self, entity: &str) -> Result<(Vec<i64>, u64)> {
+        let (mut found, mut in_scope) = (Vec::new(), 0);
+        if !self.snapshot.has_entity(entity)? {
+            return Ok((found, in_scope));
+        }
+        if let Some((loaded, selection)) = &self.resident {
+            let everything = Filter::default();
+            self.snapshot.with_entity(entity, &everything, |seq| {
+                let Some(place) = loaded.place(selection, seq) else {
+                    return;
+                };
+                in_scope += 1;
+                if place.admitted {
+                    found.push(seq);
+                }
+            })?;
+            return Ok((found, in_scope));
+        }
+        self.snapshot
+            .with_entity(entity, self.filter, |seq| found.push(seq))?;
+        if self.filter.is_scope_alone() {
+            in_scope = found.len() as u64;
+        } else {
+            let scope = Filter::from(self.filter.scope.clone());
+            self.snapshot
+                .with_entity(entity, &scope, |_| in_scope += 1)?;
+        }
+        Ok((found, in_scope))
+    }
+
     /// The `k` memories nearest to a vector that pass the filter, and some more, with their exact cosines.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(i64, f64)>> {
         let near = match &self.resident {

@@ -20,10 +20,12 @@ pub(crate) struct Scene<'a> {
     /// The recall's, with how memories must stand now.
     pub(crate) filter: &'a Filter,
     pub(crate) words: &'a [Token],
-    /// The question's, where the vector leg can answer.
+    /// The question's, where vectors can be compared.
     pub(crate) vector: Option<&'a [f32]>,
     /// Whether the handle has a model, and the file vectors of its space.
     pub(crate) has_vectors: bool,
+    /// What the question may name, as it is compared; nothing where entities have no weight.
+    pub(crate) entities: &'a [String],
     /// How many of the best are reranked.
     pub(crate) depth: usize,
     pub(crate) now: Timestamp,
@@ -51,6 +53,9 @@ pub(crate) trait Watch {
 
     /// The hits in their order, before the limit.
     fn reordered(&mut self, _: &[Hit]) {}
+
+    /// How many of the hits, at their end, a plan did not find.
+    fn filled(&mut self, _count: usize) {}
 
     /// A hit within the limit, with what it costs, what was left of the budget, and the budget: all in tokens.
     fn counted(&mut self, _hit: &Hit, _tokens: usize, _left: usize, _budget: usize) {}

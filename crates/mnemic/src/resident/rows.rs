@@ -21,13 +21,20 @@ pub(crate) struct Rows {
     /// Of each project by its number, the global ones first.
     totals: Vec<Totals>,
     dead: usize,
-    /// Which positions have a tag, for tags that were asked for in this state: reading them from the file takes as long as
-    /// everything else where many memories have the tag.
-    tagged: Mutex<HashMap<String, Arc<Bits>>>,
+    /// Which positions have a tag or entity, for those that were asked for in this state: reading them from the file takes as
+    /// long as everything else where many memories have the tag.
+    tagged: Mutex<HashMap<Mark, Arc<Bits>>>,
     lives: Lives,
 }
 
-/// Tags remembered at most.
+/// What a memory may have more than one of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Mark {
+    Tag(String),
+    Entity(String),
+}
+
+/// Tags and entities remembered at most.
 const MOST_TAGS: usize = 16;
 
 /// What the memories of a project come to.
@@ -229,7 +236,7 @@ impl Rows {
         })
     }
 
-    /// The rows that pass by their tags, ids and lifecycles; `None` where the filter asks for none of these.
+    /// The rows that pass by their tags, entities, ids and lifecycles; `None` where the filter asks for none of these.
     fn mark(
         &self,
         indexed: Indexed,
@@ -251,6 +258,9 @@ impl Rows {
             let mut bits = self.tagged(indexed, snapshot, &filter.tags_none)?;
             bits.invert();
             and(bits);
+        }
+        if !filter.entities_any.is_empty() {
+            and(self.marked(indexed, snapshot, &filter.entities_any, Mark::Entity)?);
         }
         if let Some(ids) = &filter.ids {
             let mut bits = Bits::new(self.len());
@@ -279,34 +289,54 @@ impl Rows {
 
     /// The rows with at least one of some tags.
     fn tagged(&self, indexed: Indexed, snapshot: &Snapshot<'_>, tags: &[String]) -> Result<Bits> {
+        self.marked(indexed, snapshot, tags, Mark::Tag)
+    }
+
+    /// The rows with at least one of some marks.
+    fn marked(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        names: &[String],
+        of: fn(String) -> Mark,
+    ) -> Result<Bits> {
         let mut bits = Bits::new(self.len());
-        for tag in tags {
-            bits.or(&*self.with_tag(indexed, snapshot, tag)?);
+        for name in names {
+            bits.or(&*self.with_mark(indexed, snapshot, of(name.clone()))?);
         }
         Ok(bits)
     }
 
-    /// The rows with a tag.
-    fn with_tag(&self, indexed: Indexed, snapshot: &Snapshot<'_>, tag: &str) -> Result<Arc<Bits>> {
-        let known = |tags: &Mutex<HashMap<String, Arc<Bits>>>| {
-            let tags = tags.lock().unwrap_or_else(PoisonError::into_inner);
-            tags.get(tag).cloned()
+    /// The rows with a mark.
+    fn with_mark(
+        &self,
+        indexed: Indexed,
+        snapshot: &Snapshot<'_>,
+        mark: Mark,
+    ) -> Result<Arc<Bits>> {
+        let known = |marks: &Mutex<HashMap<Mark, Arc<Bits>>>| {
+            let marks = marks.lock().unwrap_or_else(PoisonError::into_inner);
+            marks.get(&mark).cloned()
         };
         if let Some(bits) = known(&self.tagged) {
             return Ok(bits);
         }
         let mut bits = Bits::new(self.len());
-        snapshot.tagged_in(indexed, tag, |seq| {
+        let set = |seq| {
             if let Some(position) = self.position(seq) {
                 bits.set(position);
             }
-        })?;
-        let bits = Arc::new(bits);
-        let mut tags = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
-        if tags.len() >= MOST_TAGS {
-            tags.clear();
+        };
+        match &mark {
+            Mark::Tag(tag) => snapshot.tagged_in(indexed, tag, set)?,
+            Mark::Entity(entity) => snapshot.with_entity_in(indexed, entity, set)?,
         }
-        tags.insert(tag.to_owned(), Arc::clone(&bits));
+        let bits = Arc::new(bits);
+        let mut marks = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
+        if marks.len() >= MOST_TAGS {
+            marks.clear();
+        }
+        marks.insert(mark, Arc::clone(&bits));
         Ok(bits)
     }
 

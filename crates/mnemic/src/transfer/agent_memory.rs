@@ -29,7 +29,14 @@ pub(super) fn from_row(memory: ForeignMemory) -> (Object, Vector) {
 }
 
 /// The fields that come over; the memory's other fields have no place yet.
-const HELD: [&str; 5] = ["id", "content", "tags", "created_at", "deleted_at"];
+const HELD: [&str; 6] = [
+    "id",
+    "content",
+    "tags",
+    "created_at",
+    "deleted_at",
+    "entity_refs",
+];
 
 pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, String> {
     let text = |name: &str| row.get(name).and_then(Value::as_str);
@@ -45,23 +52,28 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
     let created_at: Timestamp = text("created_at")
         .and_then(|time| time.parse().ok())
         .ok_or("its created_at is missing, or no time")?;
-    let tags: Option<Vec<String>> = match row.get("tags") {
-        None | Some(Value::Null) => Some(Vec::new()),
-        Some(Value::Array(tags)) => tags
-            .iter()
-            .map(|tag| tag.as_str().map(ToOwned::to_owned))
-            .collect(),
-        Some(_) => None,
+    let list = |name: &str| -> Option<Vec<String>> {
+        match row.get(name) {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(Value::Array(list)) => {
+                let texts = list.iter().map(|text| text.as_str().map(ToOwned::to_owned));
+                texts.collect()
+            }
+            Some(_) => None,
+        }
     };
+    let mut entities = list("entity_refs").ok_or("its entity_refs are no list of texts")?;
+    entities.retain(|name| !name.trim().is_empty());
     Ok(Mapped::Memory {
         entry: Entry {
             place,
             id: id.to_owned(),
             content: content.to_owned(),
             project: None,
-            tags: tags.ok_or("its tags are no list of texts")?,
+            tags: list("tags").ok_or("its tags are no list of texts")?,
             created_at,
             updated_at: created_at,
+            entities: (!entities.is_empty()).then_some((entities, true)),
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),

@@ -20,12 +20,14 @@ pub(super) struct Entry {
     pub(super) tags: Vec<String>,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
+    /// Its entities, and whether they came along (else they were found here); `None`: not said.
+    pub(super) entities: Option<(Vec<String>, bool)>,
     /// A vector, and whether it came along (else it was made here).
     pub(super) vector: Option<(Vec<f32>, bool)>,
 }
 
 impl Entry {
-    /// Whether a stored memory is this one, vectors aside.
+    /// Whether a stored memory is this one, vectors aside, and entities where they are not said.
     pub(super) fn is(&self, stored: &StoredMemory) -> bool {
         let StoredMemory {
             id,
@@ -34,6 +36,7 @@ impl Entry {
             tags,
             created_at,
             updated_at,
+            entities,
             lifecycle: _,
             usage: _,
         } = stored;
@@ -43,6 +46,10 @@ impl Entry {
             && self.tags == *tags
             && self.created_at == *created_at
             && self.updated_at == *updated_at
+            && self
+                .entities
+                .as_ref()
+                .is_none_or(|(own, came)| !came || own == entities)
     }
 }
 
@@ -65,6 +72,7 @@ type Head = (
     Vec<String>,
     i64,
     i64,
+    Option<(Vec<String>, bool)>,
     Option<bool>,
 );
 
@@ -86,6 +94,7 @@ impl Spool {
             entry.tags,
             entry.created_at.as_micros(),
             entry.updated_at.as_micros(),
+            entry.entities,
             carried,
         );
         let head = serde_json::to_vec(&head)
@@ -134,7 +143,7 @@ impl Entries<'_> {
     fn next_entry(&mut self) -> std::io::Result<Entry> {
         let head = self.bytes()?;
         let vector = self.bytes()?;
-        let (place, id, content, project, tags, created, updated, carried): Head =
+        let (place, id, content, project, tags, created, updated, entities, carried): Head =
             serde_json::from_slice(&head)?;
         let time = |micros| Timestamp::from_micros(micros).map_err(std::io::Error::other);
         let numbers = || {
@@ -151,6 +160,7 @@ impl Entries<'_> {
             tags,
             created_at: time(created)?,
             updated_at: time(updated)?,
+            entities,
             vector: carried.map(|carried| (numbers(), carried)),
         })
     }

@@ -168,6 +168,12 @@ fn memory_line(row: &MemoryRow, vector: Option<&[f32]>) -> String {
         rfc3339(row.created_at),
         rfc3339(row.updated_at),
     );
+    if !row.entities.is_empty() {
+        line.push_str(&format!(
+            r#","entities":{}"#,
+            Value::from(row.entities.as_slice())
+        ));
+    }
     if let Some(vector) = vector {
         // The shortest decimals that are these very numbers.
         let numbers: Vec<String> = vector.iter().map(|x| format!("{x:?}")).collect();

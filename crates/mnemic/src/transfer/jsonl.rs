@@ -186,6 +186,12 @@ fn memory(line: u64, fields: &mut Fields, model: Option<&EmbeddingModel>) -> Res
         .time("created_at")?
         .ok_or_else(|| fields.wrong("created_at", "it is missing"))?;
     let updated_at = fields.time("updated_at")?.unwrap_or(created_at);
+    let entities: Option<Vec<String>> = fields.optional("entities")?;
+    if let Some(names) = &entities
+        && names.iter().any(|name| name.trim().is_empty())
+    {
+        return Err(fields.wrong("entities", "an entity needs a name"));
+    }
     Ok(Entry {
         place: line,
         id,
@@ -194,6 +200,7 @@ fn memory(line: u64, fields: &mut Fields, model: Option<&EmbeddingModel>) -> Res
         tags: fields.optional("tags")?.unwrap_or_default(),
         created_at,
         updated_at,
+        entities: entities.map(|names| (names, true)),
         vector: vector(fields, model)?.map(|vector| (vector, true)),
     })
 }

@@ -72,6 +72,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             tags: Vec::new(),
             created_at,
             updated_at: updated.unwrap_or(created_at),
+            entities: None,
             vector: vector.map(|vector| (vector, true)),
         },
         held: &HELD,

@@ -60,6 +60,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             tags,
             created_at,
             updated_at: updated.unwrap_or(created_at),
+            entities: None,
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),

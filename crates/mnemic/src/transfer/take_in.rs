@@ -6,6 +6,7 @@ use mnemic_schema::{Embedded, NewRow, RecordedModel, RowChange, WriteTransaction
 use super::entry::{Entry, Spool};
 use super::import::{ImportReport, OnConflict};
 use crate::embedding::{model_of, nothing_to_embed, passages, recorded};
+use crate::entities::extract;
 use crate::memory::Memory;
 use crate::types::StoredMemory;
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
@@ -73,6 +74,7 @@ impl TakeIn<'_> {
         embed_all: bool,
     ) -> Result<u64> {
         let mut unused = 0;
+        let looks_for_entities = self.memory.extractor().is_some();
         let mut batch: Vec<(Entry, bool)> = Vec::new();
         let mut bytes = 0;
         for entry in read.read()? {
@@ -83,9 +85,15 @@ impl TakeIn<'_> {
             if !usable && entry.vector.take().is_some() {
                 unused += 1;
             }
-            let needs = model.is_some()
-                && entry.vector.is_none()
-                && (self.would_write(&entry)? || embed_all);
+            let lacks_vector = model.is_some() && entry.vector.is_none();
+            let lacks_entities = looks_for_entities && entry.entities.is_none();
+            let written =
+                (lacks_vector || lacks_entities) && (self.would_write(&entry)? || embed_all);
+            if lacks_entities && written {
+                // To be found with those of the batch.
+                entry.entities = Some((Vec::new(), false));
+            }
+            let needs = lacks_vector && written;
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
@@ -113,10 +121,11 @@ impl TakeIn<'_> {
 
     fn embed_batch(
         &self,
-        batch: Vec<(Entry, bool)>,
+        mut batch: Vec<(Entry, bool)>,
         ready: &mut Spool,
         model: Option<&EmbeddingModel>,
     ) -> Result<()> {
+        self.find_entities(&mut batch)?;
         let texts: Vec<&str> = batch
             .iter()
             .filter(|(_, needs)| *needs)
@@ -140,6 +149,21 @@ impl TakeIn<'_> {
                 entry.vector = Some((vector, false));
             }
             ready.push(entry)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the entities of those that wait for them.
+    fn find_entities(&self, batch: &mut [(Entry, bool)]) -> Result<()> {
+        let Some(extractor) = self.memory.extractor() else {
+            return Ok(());
+        };
+        let waits = |entry: &Entry| matches!(entry.entities, Some((_, false)));
+        let waiting = batch.iter().filter(|(entry, _)| waits(entry));
+        let texts: Vec<&str> = waiting.map(|(entry, _)| entry.content.as_str()).collect();
+        let mut found = extract(extractor, &texts)?.into_iter();
+        for (entry, _) in batch.iter_mut().filter(|(entry, _)| waits(entry)) {
+            entry.entities = found.next().map(|names| (names, false));
         }
         Ok(())
     }
@@ -276,6 +300,7 @@ fn apply(
                 project: entry.project,
                 tags: entry.tags,
                 created_at: entry.created_at,
+                entities: entry.entities.map(|(names, _)| names).unwrap_or_default(),
             };
             transaction.insert(&row, embedded)?;
             if entry.updated_at == entry.created_at {
@@ -283,10 +308,12 @@ fn apply(
             }
         }
         Fate::Replaced { other_content } => {
+            let entities = entry.entities.filter(|(_, came)| *came || *other_content);
             let change = RowChange {
                 content: other_content.then_some(entry.content),
                 project: Some(entry.project),
                 tags: Some(entry.tags),
+                entities: entities.map(|(names, _)| names),
             };
             transaction.update(&entry.id, &change, entry.updated_at, embedded)?;
         }

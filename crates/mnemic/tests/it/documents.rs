@@ -665,7 +665,7 @@ fn a_bound_handle_sees_documents_of_its_project_alone() {
     assert_eq!(web.replace_source(&own, "x").unwrap().chunks, 1);
     let passage = &memory.passages_of(&other).unwrap()[0];
     assert_eq!(
-        web.neighbours(passage, 1).unwrap_err().kind(),
+        web.passages_around(passage, 1).unwrap_err().kind(),
         ErrorKind::NotFound
     );
     for error in [

@@ -52,7 +52,7 @@ fn a_hit_has_the_numbers_of_the_recall() {
         assert_eq!(explanation.memory, hit.memory);
         assert_eq!(explanation.score, Some(hit.score));
         assert_eq!(explanation.relevance, Some(hit.relevance));
-        assert_eq!(explanation.signals, Some(hit.signals));
+        assert_eq!(explanation.signals, Some(hit.signals.clone()));
     }
     let first = memory.explain(ask(), "a").unwrap();
     assert_eq!(
@@ -158,13 +158,14 @@ fn a_memory_beyond_the_candidates_has_its_rank_in_each_leg() {
         .explain(Recall::new("[1 0 0] crowd").limit(3), "last")
         .unwrap();
     assert_eq!(found.without_vectors, None);
-    let word = found.signals.unwrap().word_rank;
+    let word = found.signals.as_ref().unwrap().word_rank;
     assert_eq!(word, Some(51));
     assert_eq!(
         dropped(found),
         Dropped::NotACandidate {
             word_rank: word,
             vector_rank: Some(51),
+            entity_rank: None,
             candidates: 30
         }
     );
@@ -192,12 +193,13 @@ fn what_no_leg_finds_is_told_apart() {
     let none = Dropped::NotACandidate {
         word_rank: None,
         vector_rank: None,
+        entity_rank: None,
         candidates: 30,
     };
     let words = memory
         .explain(Recall::new("alpha").preset(Preset::word_only()), "b")
         .unwrap();
-    assert_eq!((words.score, words.signals), (None, None));
+    assert_eq!((words.score, &words.signals), (None, &None));
     assert_eq!(words.without_vectors, Some(Silence::NoWeight));
     assert_eq!(
         (words.held.clone(), words.lacking.clone()),
@@ -266,7 +268,7 @@ fn it_prints_what_a_person_understands() {
     let memory = web();
     let print = |recall: Recall, id: &str| memory.explain(recall, id).unwrap().to_string();
     let hit = memory.explain(ask(), "a").unwrap();
-    let signals = hit.signals.unwrap();
+    let signals = hit.signals.as_ref().unwrap();
     assert_eq!(
         hit.to_string(),
         format!(

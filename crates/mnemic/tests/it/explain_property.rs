@@ -128,7 +128,7 @@ fn verify(memory: &Memory, question: &Question, id: &str) -> Result<(), TestCase
             }
         );
         prop_assert_eq!(explanation.score, Some(hits[place].score));
-        prop_assert_eq!(explanation.signals, Some(hits[place].signals));
+        prop_assert_eq!(explanation.signals, Some(hits[place].signals.clone()));
         return Ok(());
     };
     prop_assert_eq!(place, None, "{}", explanation);
@@ -160,6 +160,7 @@ fn verify(memory: &Memory, question: &Question, id: &str) -> Result<(), TestCase
             word_rank,
             vector_rank,
             candidates,
+            ..
         } => {
             prop_assert_eq!(*candidates, (3 * question.limit).max(30));
             // Ranks are shared; so those that are better, and not the rank, fill the candidates.

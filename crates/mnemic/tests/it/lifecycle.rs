@@ -647,3 +647,65 @@ proptest! {
         prop_assert!(by_file.check().unwrap().is_ok());
     }
 }
+
+#[test]
+fn a_recall_counts_uses_only_where_it_is_told_to() {
+    let memory = Memory::open_in_memory().unwrap();
+    memory
+        .store(
+            NewMemory::new("deploys freeze on Fridays")
+                .id("a")
+                .project("web"),
+        )
+        .unwrap();
+    memory
+        .store(
+            NewMemory::new("the desk plant is a cactus")
+                .id("b")
+                .project("web"),
+        )
+        .unwrap();
+    let ask = || {
+        Recall::new("when do deploys freeze?")
+            .project("web")
+            .limit(1)
+    };
+    let usage = |id: &str| memory.get(id).unwrap().unwrap().usage;
+    memory.recall(ask()).unwrap();
+    memory.explain(ask().touch(), "a").unwrap();
+    assert_eq!(usage("a").accesses, 0);
+    let at = time("2026-03-01");
+    memory.recall(ask().touch().now(at)).unwrap();
+    memory
+        .in_project("web")
+        .recall(ask().touch().now(at))
+        .unwrap();
+    assert_eq!((usage("a").accesses, usage("a").last), (2, Some(at)));
+    assert_eq!(usage("b").accesses, 0, "no hit, no use");
+    memory.touch_at(["a"], time("2026-01-01")).unwrap();
+    assert_eq!(
+        (usage("a").accesses, usage("a").last),
+        (3, Some(at)),
+        "the last use stays the last"
+    );
+}
+
+#[test]
+fn superseding_by_storing_holds_from_the_new_ones_creation() {
+    let memory = Memory::open_in_memory().unwrap();
+    let new = |id: &str, created: &str| {
+        NewMemory::new(format!("TTL {id}"))
+            .id(id)
+            .created_at(time(created))
+    };
+    memory.store(new("five", "2026-01-01")).unwrap();
+    memory
+        .store(new("thirty", "2026-06-01").supersedes(["five"]))
+        .unwrap();
+    let known =
+        |at: &str| ids(&memory.recall(Recall::new("TTL").as_of(time(at))).unwrap()).join(" ");
+    assert_eq!(
+        (known("2026-05-31"), known("2026-06-01")),
+        ("five".into(), "thirty".into())
+    );
+}

@@ -92,7 +92,7 @@ fn a_passage_finds_its_document_and_comes_along() {
         .recall(at("password of the lighthouse").passages(0))
         .unwrap();
     assert!(none[0].passages.is_empty());
-    assert_eq!((none[0].score, none[0].signals), (hit.score, hit.signals));
+    assert_eq!((none[0].score, &none[0].signals), (hit.score, &hit.signals));
     // Left to its card, nobody finds it by those words.
     let card = memory
         .recall(
@@ -305,8 +305,8 @@ fn plain_memories_score_as_they_did() {
     assert_eq!(before.len(), 20);
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(
-            (before.score, before.relevance, before.signals),
-            (after.score, after.relevance, after.signals)
+            (before.score, before.relevance, &before.signals),
+            (after.score, after.relevance, &after.signals)
         );
         assert_eq!(before.memory.id, after.memory.id);
     }
@@ -329,7 +329,7 @@ fn explain_tells_of_a_document_what_recall_did() {
     );
     assert_eq!(
         (explained.score, explained.signals),
-        (Some(hit.score), Some(hit.signals))
+        (Some(hit.score), Some(hit.signals.clone()))
     );
     assert!(
         explained.held.contains(&"meadow".to_owned()),

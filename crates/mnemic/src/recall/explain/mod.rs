@@ -7,11 +7,11 @@ use mnemic_rank::Floors;
 use mnemic_schema::{Filter, Indexed, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
 
 use crate::memory::Memory;
+use crate::planner::Plan;
+use crate::recall::Scored;
 use crate::recall::hit::{Hit, Signals};
-use crate::recall::preset::Preset;
-use crate::recall::request::Recall;
+use crate::recall::request::{Manner, Recall};
 use crate::recall::watch::{Scene, Watch};
-use crate::recall::{Scored, candidates_for};
 use crate::types::StoredMemory;
 use crate::{Error, Result};
 
@@ -35,7 +35,9 @@ pub struct Explanation {
     pub lacking: Vec<String>,
     /// Why vectors were not searched, where they were not.
     pub without_vectors: Option<Silence>,
-    preset: Preset,
+    /// The plan of the question, where it has one.
+    pub plan: Option<Plan>,
+    manner: Manner,
 }
 
 /// What became of a memory in a recall.
@@ -71,13 +73,15 @@ pub enum Dropped {
     },
     /// The question has no letter or digit: nothing was searched.
     NoWords,
-    /// It is not among the best of any leg. Both ranks are `None` where no leg finds it, whatever the limit.
+    /// It is not among the best of any leg. All ranks are `None` where no leg finds it, whatever the limit.
     NotACandidate {
         /// Its place in the order by words alone, from 1, equal ones sharing the first of theirs; `None` where it holds no
         /// word of the question, or words were not searched.
         word_rank: Option<usize>,
         /// Its place in the order by vectors alone; `None` where it has no vector, or vectors were not searched.
         vector_rank: Option<usize>,
+        /// Its place in the order by entities alone; `None` where it has none of the question, or they were not searched.
+        entity_rank: Option<usize>,
         /// How many candidates each leg gives for this limit.
         candidates: usize,
     },
@@ -138,6 +142,8 @@ pub enum Condition {
     Since(Timestamp),
     /// It was created at this instant or later.
     Until(Timestamp),
+    /// None of these entities is on it.
+    EntitiesAny(Vec<String>),
     /// Its id is not among those asked for.
     Ids,
     /// It does not hold this phrase.
@@ -209,7 +215,7 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn explain(&self, recall: impl Into<Recall>, id: &str) -> Result<Explanation> {
-        let recall: Recall = recall.into().worded();
+        let recall: Recall = recall.into().resolved();
         let mut watcher = Watcher::of(self, id);
         let hits = self.watched(&recall, &mut watcher)?;
         watcher.explanation(&recall, &hits)
@@ -261,8 +267,8 @@ impl<'a> Watcher<'a> {
         if !self.follows() || self.place(left).is_some() {
             return None;
         }
-        let (score, relevance, _) = self.found.as_ref()?.scored?;
-        Some((score, relevance))
+        let (score, relevance, _) = self.found.as_ref()?.scored.as_ref()?;
+        Some((*score, *relevance))
     }
 
     /// The stage that kept it from being scored; at last, that it is no candidate.
@@ -283,11 +289,12 @@ impl<'a> Watcher<'a> {
         }
         let all = scene.scored(usize::MAX)?;
         let scored = self.place(&all).and_then(|place| all.get(place));
-        found.scored = scored.map(|hit| (hit.score, hit.relevance, hit.signals));
+        found.scored = scored.map(|hit| (hit.score, hit.relevance, hit.signals.clone()));
         Ok(Dropped::NotACandidate {
             word_rank: scored.and_then(|hit| hit.signals.word_rank),
             vector_rank: scored.and_then(|hit| hit.signals.vector_rank),
-            candidates: candidates_for(scene.recall.limit.max(scene.depth)),
+            entity_rank: scored.and_then(|hit| hit.signals.entity_rank),
+            candidates: scene.candidates(scene.recall.limit),
         })
     }
 
@@ -323,7 +330,10 @@ impl<'a> Watcher<'a> {
                 limit: recall.limit,
             }),
         };
-        let (score, relevance, signals) = match found.scored {
+        // One that a plan did not find has the numbers by which it was found without.
+        let of_hit = place.and_then(|place| hits.get(place));
+        let of_hit = of_hit.map(|hit| (hit.score, hit.relevance, hit.signals.clone()));
+        let (score, relevance, signals) = match of_hit.or(found.scored) {
             Some((score, relevance, signals)) => (Some(score), Some(relevance), Some(signals)),
             None => (None, None, None),
         };
@@ -336,7 +346,8 @@ impl<'a> Watcher<'a> {
             held: found.held,
             lacking: found.lacking,
             without_vectors: found.without_vectors,
-            preset: recall.preset,
+            plan: recall.plan.clone(),
+            manner: recall.manner(),
         })
     }
 }
@@ -356,7 +367,7 @@ impl Watch for Watcher<'_> {
             without_vectors: self.without_vectors(scene),
         };
         match self.place(scored).and_then(|place| scored.get(place)) {
-            Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals)),
+            Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals.clone())),
             None => self.dropped = Some(self.not_scored(scene, &mut found)?),
         }
         self.found = Some(found);
@@ -382,7 +393,7 @@ impl Watch for Watcher<'_> {
     fn reranked(&mut self, floors: &Floors, hits: &[Hit]) {
         let hit = hits.iter().find(|hit| hit.memory.id == self.id);
         if let (Some(found), Some(hit)) = (&mut self.found, hit) {
-            found.scored = Some((hit.score, hit.relevance, hit.signals));
+            found.scored = Some((hit.score, hit.relevance, hit.signals.clone()));
             if !floors.admits(hit.score, hit.relevance) {
                 self.dropped = Some(below(floors, hit.score, hit.relevance));
             }
@@ -545,6 +556,12 @@ fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>
         let tags = &filter.tags_none;
         one(Condition::TagsNone(tags.clone()), &|alone| {
             alone.tags_none.clone_from(tags)
+        });
+    }
+    if !filter.entities_any.is_empty() {
+        let names = &filter.entities_any;
+        one(Condition::EntitiesAny(names.clone()), &|alone| {
+            alone.entities_any.clone_from(names)
         });
     }
     if let Some(since) = filter.since {

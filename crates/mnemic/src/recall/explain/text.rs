@@ -17,9 +17,13 @@ impl fmt::Display for Explanation {
             ""
         };
         writeln!(f, "{}: {beginning:?}{cut}", self.memory.id)?;
+        if let Some(plan) = &self.plan {
+            writeln!(f, "  {plan}")?;
+        }
         writeln!(f, "  {}", self.outcome)?;
         self.write_words(f)?;
         self.write_vector(f)?;
+        self.write_entities(f)?;
         self.write_score(f)
     }
 }
@@ -35,8 +39,8 @@ impl Explanation {
         };
         let (held, lacking) = (list(&self.held), list(&self.lacking));
         write!(f, "  words      ")?;
-        match self.signals {
-            _ if self.preset.word_weight <= 0.0 => {
+        match &self.signals {
+            _ if self.manner.preset.word_weight <= 0.0 => {
                 write!(f, "not searched: the preset gives them no weight")?
             }
             Some(signals) => {
@@ -49,7 +53,7 @@ impl Explanation {
     }
 
     fn write_vector(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.without_vectors, self.signals) {
+        match (self.without_vectors, &self.signals) {
             (Some(silence), _) => writeln!(f, "  vector     not searched: {silence}"),
             (None, Some(signals)) => match signals.cosine {
                 Some(cosine) => {
@@ -63,20 +67,52 @@ impl Explanation {
         }
     }
 
+    /// Nothing where entities were not searched.
+    fn write_entities(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signals = self.signals.as_ref();
+        let Some((entity, rank)) = signals.and_then(|of| Some((of.entity?, of.entity_rank))) else {
+            return Ok(());
+        };
+        write!(f, "  entities   {entity:.3}")?;
+        write_rank(f, rank)?;
+        writeln!(f)
+    }
+
     fn write_score(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(score), Some(relevance), Some(signals)) =
-            (self.score, self.relevance, self.signals)
+            (self.score, self.relevance, &self.signals)
         else {
             return Ok(());
         };
-        let (word, vector) = (self.preset.word_weight, self.preset.vector_weight);
-        let share = self.preset.recency_weight;
+        let (word, vector) = (
+            self.manner.preset.word_weight,
+            self.manner.preset.vector_weight,
+        );
+        let share = self.manner.preset.recency_weight;
         let newness = signals.recency;
+        let entities = match signals.entity {
+            Some(_) => self.manner.entity_weight,
+            None => 0.0,
+        };
+        let and_entities = match signals.entity {
+            Some(_) => format!(" + {entities} · entities"),
+            None => String::new(),
+        };
         writeln!(
             f,
             "  newness    {newness:.3}; {:.1} days old",
             signals.age_days
         )?;
+        if signals.raised > 0.0 {
+            writeln!(
+                f,
+                "  raised     by {:.0} %, as the plan prefers its kind: the score is so much more than follows",
+                100.0 * signals.raised
+            )?;
+        }
+        if let Some(expanded) = &signals.expanded {
+            writeln!(f, "  expanded   {expanded}")?;
+        }
         if let Some(rerank) = signals.rerank {
             let (kept, given) = (1.0 - RERANK_WEIGHT, RERANK_WEIGHT);
             writeln!(f, "  reranker   {rerank:.3}")?;
@@ -90,21 +126,34 @@ impl Explanation {
                 1.0 - share
             );
         }
-        match self.preset.formula {
-            Formula::Convex if self.without_vectors.is_some() => {
+        if let Some(expanded) = &signals.expanded {
+            let (factor, from) = (expanded.factor, &expanded.from);
+            writeln!(
+                f,
+                "  relevance  {relevance:.3}, its own or {factor:.3} · that of {from}"
+            )?;
+            return writeln!(f, "  score      {score:.3} = {factor:.3} · that of {from}");
+        }
+        match self.manner.preset.formula {
+            Formula::Convex if self.without_vectors.is_some() && signals.entity.is_none() => {
                 writeln!(f, "  relevance  {relevance:.3}, by words alone")?;
             }
+            Formula::Convex if self.without_vectors.is_some() => writeln!(
+                f,
+                "  relevance  {relevance:.3} = ({word} · words{and_entities}) / {}",
+                word + entities
+            )?,
             Formula::Convex | Formula::Rekal => writeln!(
                 f,
-                "  relevance  {relevance:.3} = ({word} · words + {vector} · vector) / {}",
-                word + vector
+                "  relevance  {relevance:.3} = ({word} · words + {vector} · vector{and_entities}) / {}",
+                word + vector + entities
             )?,
             Formula::ReciprocalRank => writeln!(
                 f,
                 "  relevance  {relevance:.4} = the sum of weight / (60 + rank)"
             )?,
         }
-        match self.preset.formula {
+        match self.manner.preset.formula {
             Formula::Convex => writeln!(
                 f,
                 "  score      {score:.3} = {} · relevance + {share} · newness",
@@ -112,7 +161,7 @@ impl Explanation {
             ),
             Formula::Rekal => writeln!(
                 f,
-                "  score      {score:.3} = {word} · words + {vector} · vector + {share} · newness"
+                "  score      {score:.3} = {word} · words + {vector} · vector + {share} · newness{and_entities}"
             ),
             Formula::ReciprocalRank => {
                 writeln!(f, "  score      {score:.4} = relevance + {share} · newness")
@@ -163,11 +212,13 @@ impl fmt::Display for Dropped {
             Self::NotACandidate {
                 word_rank: None,
                 vector_rank: None,
+                entity_rank: None,
                 ..
             } => write!(f, "the search: no leg finds it, whatever the limit"),
             Self::NotACandidate {
                 word_rank,
                 vector_rank,
+                entity_rank,
                 candidates,
             } => {
                 let rank = |rank: &Option<usize>| {
@@ -175,10 +226,12 @@ impl fmt::Display for Dropped {
                 };
                 write!(
                     f,
-                    "the search: by words {}, by vectors {}, and each gives {candidates} candidates; a larger limit looks \
+                    "the search: by words {}, by vectors {}{}, and each gives {candidates} candidates; a larger limit looks \
                      deeper",
                     rank(word_rank),
-                    rank(vector_rank)
+                    rank(vector_rank),
+                    entity_rank
+                        .map_or_else(String::new, |rank| format!(", by entities rank {rank}"))
                 )
             }
             Self::MinScore { score, floor } => {
@@ -220,6 +273,9 @@ impl fmt::Display for Condition {
             Self::TagsNone(tags) => write!(f, "it has one of the tags {tags:?} (tags_none)"),
             Self::Since(time) => write!(f, "it was created before {time} (since)"),
             Self::Until(time) => write!(f, "it was not created before {time} (until)"),
+            Self::EntitiesAny(names) => {
+                write!(f, "it has none of the entities {names:?} (entities_any)")
+            }
             Self::Ids => write!(f, "its id is not among those given (ids)"),
             Self::Phrase(phrase) => write!(f, "it does not hold {phrase:?} (phrase)"),
             Self::Kinds(kinds) => {
