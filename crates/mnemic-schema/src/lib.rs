@@ -32,6 +32,7 @@ mod meta;
 mod migrate;
 mod normal;
 mod open;
+mod phrase;
 mod read;
 mod repair;
 mod restore;

@@ -395,6 +395,10 @@ fn a_failing_embedder_stores_nothing_or_says_what_is_missing() {
         (report.is_ok(), report.documents.missing_vectors.len()),
         (false, 1)
     );
+    let by_words = memory
+        .recall(Recall::new("cursed").preset(mnemic::Preset::default().weights(1.0, 0.0)))
+        .unwrap();
+    assert_eq!(by_words.len(), 1);
     // It fails still, then it does not.
     assert_eq!(
         memory
@@ -626,7 +630,7 @@ fn a_source_of_another_hand_is_cut_anew() {
     drop(other);
     assert_eq!(memory.coverage().unwrap().stale, 1);
     assert!(!memory.document(&id).unwrap().unwrap().chunked);
-    assert_eq!(memory.check().unwrap().documents.stale, [id.clone()]);
+    assert_eq!(memory.check().unwrap().documents.stale, [&*id]);
     let report = memory.repair().unwrap();
     assert_eq!((report.documents_cut, report.vectors_added), (1, 2));
     assert!(report.remaining.is_ok(), "{report:?}");
