@@ -33,8 +33,8 @@ impl Memory {
     /// they are restored: with a history ([`Memory::keep_history`]) each step can be undone.
     ///
     /// # Errors
-    /// `NotFound` where one is not there; `InvalidInput` where fewer than two different ids are given, their projects differ,
-    /// or the new memory names another; and as [`Memory::store`]. Nothing is changed then.
+    /// `NotFound` where one is not there; `InvalidInput` where fewer than two different ids are given, one is a document,
+    /// their projects differ, or the new memory names another; and as [`Memory::store`]. Nothing is changed then.
     ///
     /// ```
     /// use mnemic::{Memory, NewMemory};
@@ -114,7 +114,13 @@ fn sources(snapshot: &Snapshot<'_>, scope: &Scope, ids: &[String]) -> Result<Vec
     for id in ids {
         let row = snapshot.row(id)?;
         let row = row.filter(|row| scope.admits(row.project.as_deref()));
-        let memory: StoredMemory = row.ok_or_else(|| Error::not_found(id))?.into();
+        let row = row.ok_or_else(|| Error::not_found(id))?;
+        if snapshot.title(row.seq)?.is_some() {
+            return Err(Error::invalid(format!(
+                "{id} is a document: its source and passages cannot become part of another memory"
+            )));
+        }
+        let memory: StoredMemory = row.into();
         if let Some(first) = sources.first()
             && first.project != memory.project
         {
