@@ -114,11 +114,11 @@ CREATE INDEX memory_events_by_memory ON memory_events (memory, event);
 CREATE INDEX memory_events_by_time ON memory_events (at, event);
 CREATE INDEX memory_events_by_undone ON memory_events (undoes) WHERE undoes IS NOT NULL;
 
--- Only an image may be taken out of an event.
+-- Only what tells of a memory's text may be taken out of an event, when it is erased.
 CREATE TRIGGER memory_events_append_only BEFORE UPDATE ON memory_events
 WHEN new.event IS NOT old.event OR new.at IS NOT old.at OR new.action IS NOT old.action OR new.memory IS NOT old.memory
-  OR new.project IS NOT old.project OR new.actor IS NOT old.actor OR new.batch IS NOT old.batch
-  OR new.undoes IS NOT old.undoes OR new.before IS NOT NULL OR new.detail IS NOT NULL
+  OR new.actor IS NOT old.actor OR new.batch IS NOT old.batch OR new.undoes IS NOT old.undoes
+  OR new.project IS NOT NULL OR new.before IS NOT NULL OR new.detail IS NOT NULL
 BEGIN
     SELECT RAISE(ABORT, 'events are only ever added to');
 END;

@@ -53,6 +53,8 @@ pub struct CheckReport {
     pub bad_times: Vec<String>,
     /// What is wrong with documents and their passages.
     pub documents: DocumentFaults,
+    /// Ids of memories of whose lifecycle a time is none.
+    pub bad_lifecycles: Vec<String>,
     /// What SQLite's own integrity check reports.
     pub sqlite: Vec<String>,
 }
@@ -81,6 +83,7 @@ impl CheckReport {
             stale_tags,
             bad_times,
             documents,
+            bad_lifecycles,
             sqlite,
         } = self;
         structure.is_empty()
@@ -99,6 +102,7 @@ impl CheckReport {
             && stale_tags.is_empty()
             && bad_times.is_empty()
             && documents.is_ok()
+            && bad_lifecycles.is_empty()
             && sqlite.is_empty()
     }
 }
@@ -121,6 +125,7 @@ impl CheckReport {
             ("bad tags", self.bad_tags.len()),
             ("stale tags", self.stale_tags.len()),
             ("bad times", self.bad_times.len()),
+            ("bad lifecycles", self.bad_lifecycles.len()),
         ];
         let counts = lists.iter().filter(|(_, count)| *count > 0);
         let mut parts: Vec<String> = counts
@@ -208,6 +213,7 @@ fn check_snapshot(snapshot: &Snapshot<'_>) -> Result<CheckReport, SchemaError> {
         )?,
         bad_staged: check_staged(snapshot)?,
         documents: document_check::check(snapshot)?,
+        bad_lifecycles: check_lifecycles(snapshot)?,
         ..CheckReport::default()
     };
     check_rows(snapshot, &mut report)?;
@@ -275,11 +281,6 @@ fn check_rows(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), S
         };
         let lossy =
             |bytes: &Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-        // A time that reads as one, but is spelled another way, would sort at another place.
-        let is_time = |text: &str| {
-            text.parse::<crate::Timestamp>()
-                .is_ok_and(|time| time.to_string() == text)
-        };
         let id = lossy(id);
         if texts
             .iter()
@@ -296,6 +297,41 @@ fn check_rows(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), S
         }
     }
     Ok(())
+}
+
+/// The times that a lifecycle holds.
+pub(crate) const LIFECYCLE_TIMES: [&str; 4] =
+    ["valid_from", "valid_until", "superseded_at", "forgotten_at"];
+
+/// Ids of memories with a time in their lifecycle that is none, or is spelled so that it sorts at another place.
+fn check_lifecycles(snapshot: &Snapshot<'_>) -> Result<Vec<String>, SchemaError> {
+    let doing = "checking the lifecycles";
+    let mut statement = snapshot
+        .connection()
+        .prepare(
+            "SELECT m.id, l.valid_from, l.valid_until, l.superseded_at, l.forgotten_at
+             FROM lifecycle l JOIN memories m ON m.seq = l.seq
+             WHERE coalesce(l.valid_from, l.valid_until, l.superseded_at, l.forgotten_at) IS NOT NULL ORDER BY l.seq",
+        )
+        .doing(doing)?;
+    let mut rows = statement.query([]).doing(doing)?;
+    let mut bad = Vec::new();
+    while let Some(row) = rows.next().doing(doing)? {
+        for column in 1..=LIFECYCLE_TIMES.len() {
+            let time = crate::row::text(row, column).doing(doing)?;
+            if time.is_some_and(|time| !is_time(&time)) {
+                bad.push(crate::row::text(row, 0).doing(doing)?.unwrap_or_default());
+                break;
+            }
+        }
+    }
+    Ok(bad)
+}
+
+/// Whether a text is a time, spelled as all are: one that is spelled another way would sort at another place.
+pub(crate) fn is_time(text: &str) -> bool {
+    text.parse::<crate::Timestamp>()
+        .is_ok_and(|time| time.to_string() == text)
 }
 
 fn check_vectors(snapshot: &Snapshot<'_>, report: &mut CheckReport) -> Result<(), SchemaError> {

@@ -69,7 +69,8 @@ impl Store {
         let (report, mark) = self.write(|transaction| {
             let mut report = Erased::default();
             for id in ids.iter().map(AsRef::as_ref) {
-                if transaction.delete(id)? {
+                transaction.erase_from_history(id)?;
+                if transaction.erase_row(id)? {
                     report.erased += 1;
                 } else {
                     report.missing.push(id.to_owned());

@@ -3,13 +3,12 @@
 
 use std::ops::Range;
 
-use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
 use crate::filter::Filter;
 use crate::read::Snapshot;
-use crate::row::{MEMORY_COLUMNS, MemoryRow, text};
+use crate::row::{MemoryRow, select_memories_with, text};
 use crate::timestamp::Timestamp;
 
 /// What a document is beside its memory and its source.
@@ -85,16 +84,22 @@ pub fn card(title: &str, description: Option<&str>, source: &str, preview: u32) 
     parts.collect::<Vec<_>>().join("\n")
 }
 
-const DOCUMENT_COLUMNS: &str =
-    "d.title, d.description, d.link, d.metadata, d.event_date, d.origin, d.origin_hash,
-     d.chunking, d.preview, d.chunked, (SELECT count(*) FROM chunks c WHERE c.seq = d.seq)";
+/// Begins a statement that reads [`DocumentRow`]s: the memories `m` with the documents `d`.
+fn select_documents() -> String {
+    let select = select_memories_with(
+        ", d.title AS document_title, d.description, d.link, d.metadata, d.event_date, d.origin, d.origin_hash,
+         d.chunking, d.preview, d.chunked, (SELECT count(*) FROM chunks c WHERE c.seq = d.seq)",
+    );
+    format!("{select} JOIN documents d ON d.seq = m.seq")
+}
 
 /// The columns of [`ChunkRow`], in its order.
 pub(crate) const CHUNK_COLUMNS: &str = "c.chunk, c.seq, c.place, c.start_byte, c.end_byte, c.start_char, c.end_char, c.metadata, c.text";
 
 impl DocumentRow {
-    /// Reads [`MEMORY_COLUMNS`] and [`DOCUMENT_COLUMNS`] after so many others.
-    fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Result<Self, SchemaError>> {
+    /// Reads a row of [`select_documents`].
+    fn read(row: &Row<'_>) -> rusqlite::Result<Result<Self, SchemaError>> {
+        let at = row.as_ref().column_index("document_title")?;
         let memory = match MemoryRow::read(row)? {
             Ok(memory) => memory,
             Err(error) => return Ok(Err(error)),
@@ -153,10 +158,8 @@ impl Snapshot<'_> {
     /// [`SchemaError::BadRow`] where the row is damaged, and what SQLite reports.
     pub fn document(&self, id: &str) -> Result<Option<DocumentRow>, SchemaError> {
         self.connection()
-            .prepare_cached(&format!(
-                "SELECT {MEMORY_COLUMNS}, {DOCUMENT_COLUMNS} FROM memories m JOIN documents d ON d.seq = m.seq WHERE m.id = ?1"
-            ))
-            .and_then(|mut statement| statement.query_row([id], read_document).optional())
+            .prepare_cached(&format!("{} WHERE m.id = ?1", select_documents()))
+            .and_then(|mut statement| statement.query_row([id], DocumentRow::read).optional())
             .doing("reading a document")?
             .transpose()
     }
@@ -169,12 +172,12 @@ impl Snapshot<'_> {
         let doing = "listing documents";
         let (conditions, values) = filter.clause();
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS}, {DOCUMENT_COLUMNS} FROM memories m JOIN documents d ON d.seq = m.seq
-             WHERE TRUE{conditions} ORDER BY m.created_at DESC, m.seq DESC"
+            "{} WHERE TRUE{conditions} ORDER BY m.created_at DESC, m.seq DESC",
+            select_documents()
         );
         let mut statement = self.connection().prepare(&sql).doing(doing)?;
         let rows = statement
-            .query_map(params_from_iter(values), read_document)
+            .query_map(params_from_iter(values), DocumentRow::read)
             .doing(doing)?;
         rows.map(|row| row.doing(doing)?).collect()
     }
@@ -273,6 +276,17 @@ impl Snapshot<'_> {
         Ok(rows)
     }
 
+    /// The keys of the chunks of the document with a key, in their order.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn chunk_keys(&self, seq: i64) -> Result<Vec<i64>, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT chunk FROM chunks WHERE seq = ?1 ORDER BY place")
+            .and_then(|mut statement| statement.query_map([seq], |row| row.get(0))?.collect())
+            .doing("looking up the chunks of a document")
+    }
+
     /// The keys of the documents that chunks are of, in the order of the chunks' keys; absent ones are left out.
     ///
     /// # Errors
@@ -323,56 +337,12 @@ impl Snapshot<'_> {
             .doing("reading the title of a document")
     }
 
-    /// The cosine distances (0 to 2) of all chunks of a document to a vector, by their keys; those without one left out.
-    ///
-    /// # Errors
-    /// As [`Snapshot::nearest`].
-    pub fn distances_within(
-        &self,
-        seq: i64,
-        vector: &[f32],
-    ) -> Result<Vec<(i64, f64)>, SchemaError> {
-        if !self.check_width(crate::Indexed::Passages, vector)? {
-            return Ok(Vec::new());
-        }
-        let doing = "computing the distances of a document's chunks";
-        let values = [
-            Value::Blob(crate::search::bytes(vector)),
-            Value::Integer(seq),
-        ];
-        let mut statement = self
-            .connection()
-            .prepare_cached(
-                "SELECT c.chunk, vec_distance_cosine(v.embedding, ?1)
-                 FROM chunks c CROSS JOIN chunk_vec v ON v.chunk = c.chunk WHERE c.seq = ?2",
-            )
-            .doing(doing)?;
-        let rows = statement
-            .query_map(params_from_iter(values), |row| {
-                Ok((row.get(0)?, row.get::<_, Option<f64>>(1)?))
-            })
-            .doing(doing)?;
-        let mut found = Vec::new();
-        for row in rows {
-            if let (chunk, Some(distance)) = row.doing(doing)?
-                && distance.is_finite()
-            {
-                found.push((chunk, distance));
-            }
-        }
-        Ok(found)
-    }
-
     pub(crate) fn is_document(&self, seq: i64) -> Result<bool, SchemaError> {
         self.connection()
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM documents WHERE seq = ?1)")
             .and_then(|mut statement| statement.query_row([seq], |row| row.get(0)))
             .doing("looking for a document")
     }
-}
-
-fn read_document(row: &Row<'_>) -> rusqlite::Result<Result<DocumentRow, SchemaError>> {
-    DocumentRow::read(row, MEMORY_COLUMNS.split(',').count())
 }
 
 #[cfg(test)]

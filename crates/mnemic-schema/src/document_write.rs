@@ -8,6 +8,7 @@ use rusqlite::params;
 
 use crate::document::{DocumentParts, card};
 use crate::error::{Doing, SchemaError};
+use crate::events::Action;
 use crate::indexed::Indexed;
 use crate::read::Snapshot;
 use crate::row::{Embedded, NewRow, RecordedModel};
@@ -50,7 +51,7 @@ pub struct ChunksWritten {
     pub chunks: u64,
     /// Of these, rows that were there before.
     pub kept: u64,
-    /// Of these, those that got their vector now.
+    /// Of these, those that got their vector now (of a text that was there already, that one).
     pub embedded: u64,
     /// Of these, those that have no vector although there may be something to embed in them.
     pub missing: u64,
@@ -188,6 +189,7 @@ impl WriteTransaction<'_> {
             ],
         )?;
         let written = self.write_chunks(seq, &id, source, chunks, vectors)?;
+        self.note_stored(&id, row.project.as_deref())?;
         Ok((id, written))
     }
 
@@ -214,6 +216,7 @@ impl WriteTransaction<'_> {
             return Err(SchemaError::NotADocument { id: id.to_owned() });
         }
         self.admit_document(embedded, vectors)?;
+        self.note_change(id, &Action::Updated, None)?;
         let card = card(
             &parts.title,
             parts.description.as_deref(),
@@ -304,6 +307,11 @@ impl WriteTransaction<'_> {
             .iter()
             .map(|text| by_text.get_mut(text).and_then(VecDeque::pop_front))
             .collect();
+        let embedded: HashMap<&str, i64> = old
+            .iter()
+            .filter(|old| old.embedded)
+            .map(|old| (&*old.text, old.chunk))
+            .collect();
         let mut written = ChunksWritten {
             chunks: chunks.len() as u64,
             ..ChunksWritten::default()
@@ -355,21 +363,31 @@ impl WriteTransaction<'_> {
                 }
                 None => self.insert_chunk(seq, columns, text)?,
             };
-            let known =
-                vectors.and_then(|vectors| Some((vectors.model, vectors.by_text.get(*text)?)));
-            match known {
-                Some((model, ChunkVector::Vector(vector))) => {
+            let known = vectors.and_then(|vectors| vectors.by_text.get(*text));
+            // A text that is there more often than before: the same vector.
+            let known = match (known, embedded.get(*text)) {
+                (None, Some(old)) => Some(
+                    self.vector_in(Indexed::Passages, *old)?
+                        .map_or(ChunkVector::Nothing, ChunkVector::Vector),
+                ),
+                (known, _) => known.cloned(),
+            };
+            let model = match vectors {
+                Some(vectors) => Some(vectors.model.clone()),
+                None => self.recorded_model()?,
+            };
+            match known.zip(model) {
+                Some((ChunkVector::Vector(vector), model)) => {
                     self.make_passage_vectors(model.dims)?;
-                    self.insert_vector_in(
-                        Indexed::Passages,
-                        chunk,
-                        id,
-                        Embedded { model, vector },
-                    )?;
+                    let embedded = Embedded {
+                        model: &model,
+                        vector: &vector,
+                    };
+                    self.insert_vector_in(Indexed::Passages, chunk, id, embedded)?;
                     self.log_in(Indexed::Passages, chunk)?;
                     written.embedded += 1;
                 }
-                Some((model, ChunkVector::Nothing)) => {
+                Some((ChunkVector::Nothing, model)) => {
                     self.note_nothing_to_embed(chunk, &model.space)?;
                 }
                 None => written.missing += 1,

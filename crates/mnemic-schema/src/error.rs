@@ -134,6 +134,14 @@ pub enum SchemaError {
         /// The id given.
         id: String,
     },
+    /// What was said of a memory cannot be.
+    #[error("the memory {id:?} cannot be so: {reason}")]
+    BadLifecycle {
+        /// The id of the memory.
+        id: String,
+        /// What is wrong, with the value.
+        reason: String,
+    },
     /// A vector may not be stored: it is of the wrong width, zero, or not finite.
     #[error("the vector of {of} cannot be stored: {reason}")]
     BadVector {

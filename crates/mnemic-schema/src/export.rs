@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params_from_iter};
 use crate::error::{Doing, SchemaError};
 use crate::filter::Filter;
 use crate::read::Snapshot;
-use crate::row::{MEMORY_COLUMNS, MemoryRow};
+use crate::row::{MemoryRow, select_memories};
 use crate::search::floats;
 use crate::write::defect;
 
@@ -25,7 +25,8 @@ impl Snapshot<'_> {
         let doing = "reading memories one by one";
         let (conditions, values) = filter.clause();
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memories m WHERE TRUE{conditions} ORDER BY m.created_at, m.seq"
+            "{} WHERE TRUE{conditions} ORDER BY m.created_at, m.seq",
+            select_memories()
         );
         let with_vectors = with_vectors && self.has_vector_table()?;
         let mut statement = self.connection().prepare(&sql).doing(doing)?;

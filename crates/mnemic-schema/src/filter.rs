@@ -2,6 +2,7 @@
 
 use rusqlite::types::Value;
 
+use crate::lifecycle::{Kind, Layer, Lifecycle};
 use crate::text::fold;
 use crate::timestamp::Timestamp;
 
@@ -38,7 +39,7 @@ impl Scope {
 /// Conditions on memories; all must hold. The default admits every memory.
 ///
 /// Tags are compared whole, after NFC and Unicode lower-casing ([`crate::fold`]).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Filter {
     /// Whose memories.
     pub scope: Scope,
@@ -54,6 +55,46 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// One of these ids (where `Some`, also if empty: then no memory).
     pub ids: Option<Vec<String>>,
+    /// One of these kinds (no condition where empty).
+    pub kinds: Vec<Kind>,
+    /// At least so important.
+    pub min_importance: Option<f64>,
+    /// From a source trusted at least so far.
+    pub min_trust: Option<f64>,
+    /// Of this layer.
+    pub layer: Option<Layer>,
+    /// From one of these sources (no condition where empty).
+    pub sources: Vec<String>,
+    /// Pinned, or not.
+    pub pinned: Option<bool>,
+    /// How they must stand.
+    pub standing: Standing,
+}
+
+/// How memories must stand at an instant; `None` is no condition. The default admits every memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Not superseded by then.
+    pub not_superseded: Option<Timestamp>,
+    /// Not forgotten by then.
+    pub not_forgotten: Option<Timestamp>,
+    /// Valid since then or before: what it says had begun to hold.
+    pub begun: Option<Timestamp>,
+    /// What it says held still.
+    pub not_expired: Option<Timestamp>,
+    /// Created by then.
+    pub known: Option<Timestamp>,
+}
+
+impl Standing {
+    /// The conditions that hold of every memory of which nothing is said.
+    #[must_use]
+    pub fn of_nothing_said(self) -> Self {
+        Self {
+            known: self.known,
+            ..Self::default()
+        }
+    }
 }
 
 impl From<Scope> for Filter {
@@ -131,7 +172,86 @@ impl Filter {
         if let Some(ids) = &self.ids {
             condition("m.id IN (SELECT value FROM json_each(?))", text(&json(ids)));
         }
+        self.standing_clause(&mut condition);
+        self.lifecycle_clause(&mut condition);
         (sql, values)
+    }
+}
+
+impl Filter {
+    /// The conditions on how memories stand. Those that fail one are few, and found by an index of their own.
+    fn standing_clause(&self, condition: &mut dyn FnMut(&str, Vec<Value>)) {
+        let Standing {
+            not_superseded,
+            not_forgotten,
+            begun,
+            not_expired,
+            known,
+        } = self.standing;
+        let failing = [
+            (not_superseded, "superseded_at <= ?"),
+            (not_forgotten, "forgotten_at <= ?"),
+            (begun, "valid_from > ?"),
+            (not_expired, "valid_until <= ?"),
+        ];
+        for (time, failing) in failing {
+            if let Some(time) = time {
+                condition(
+                    &format!("m.seq NOT IN (SELECT seq FROM lifecycle WHERE {failing})"),
+                    vec![Value::Text(time.to_string())],
+                );
+            }
+        }
+        if let Some(known) = known {
+            condition("m.created_at <= ?", vec![Value::Text(known.to_string())]);
+        }
+    }
+
+    /// The conditions on what is said of memories. One of which nothing is said has no row: where it passes, those that fail
+    /// are left out; where it fails, those that pass are taken.
+    fn lifecycle_clause(&self, condition: &mut dyn FnMut(&str, Vec<Value>)) {
+        let unsaid = Lifecycle::default();
+        let mut passing = |expression: &str, value: Value, unsaid_passes: bool| {
+            let sql = if unsaid_passes {
+                format!(
+                    "m.seq NOT IN (SELECT seq FROM lifecycle WHERE NOT coalesce({expression}, FALSE))"
+                )
+            } else {
+                format!("m.seq IN (SELECT seq FROM lifecycle WHERE {expression})")
+            };
+            condition(&sql, vec![value]);
+        };
+        if !self.kinds.is_empty() {
+            let names: Vec<String> = self
+                .kinds
+                .iter()
+                .map(|kind| kind.as_str().to_owned())
+                .collect();
+            let unsaid = self.kinds.contains(&unsaid.kind);
+            let expression = "kind IN (SELECT value FROM json_each(?))";
+            passing(expression, Value::Text(json(&names)), unsaid);
+        }
+        if let Some(least) = self.min_importance {
+            passing(
+                "importance >= ?",
+                Value::Real(least),
+                unsaid.importance >= least,
+            );
+        }
+        if let Some(least) = self.min_trust {
+            passing("trust >= ?", Value::Real(least), unsaid.trust >= least);
+        }
+        if let Some(layer) = self.layer {
+            let name = Value::Text(layer.as_str().to_owned());
+            passing("layer = ?", name, unsaid.layer == layer);
+        }
+        if !self.sources.is_empty() {
+            let expression = "source IN (SELECT value FROM json_each(?))";
+            passing(expression, Value::Text(json(&self.sources)), false);
+        }
+        if let Some(pinned) = self.pinned {
+            passing("pinned = ?", Value::Integer(i64::from(pinned)), !pinned);
+        }
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Store {
     identity: Option<FileIdentity>,
     /// How often the connection was opened anew, to a file that may be another one.
     reopened: u64,
+    /// Who writes by it.
+    actor: Option<String>,
 }
 
 impl Store {
@@ -112,6 +114,7 @@ impl Store {
             frozen: None,
             identity,
             reopened: 0,
+            actor: None,
         })
     }
 
@@ -133,6 +136,7 @@ impl Store {
             frozen: None,
             identity: None,
             reopened: 0,
+            actor: None,
         })
     }
 
@@ -173,6 +177,7 @@ impl Store {
             frozen,
             identity,
             reopened: 0,
+            actor: None,
         })
     }
 
@@ -191,6 +196,13 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// Who writes by it from now on, for the history.
+    pub fn set_actor(&mut self, actor: Option<&str>) {
+        if self.actor.as_deref() != actor {
+            self.actor = actor.map(ToOwned::to_owned);
+        }
     }
 
     /// Whether this connection may write.
@@ -303,7 +315,9 @@ impl Store {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("beginning to write")?;
-        Ok(WriteTransaction::new(transaction, file))
+        let mut transaction = WriteTransaction::new(transaction, file);
+        transaction.set_actor(self.actor.as_deref());
+        Ok(transaction)
     }
 
     /// Cuts back a large write-ahead log, unless a reader is in the way: then the next commit tries again.
@@ -369,6 +383,7 @@ impl Readers {
             frozen: None,
             identity,
             reopened: 0,
+            actor: None,
         })
     }
 }

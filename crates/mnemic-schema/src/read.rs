@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 use crate::error::{Doing, SchemaError};
 use crate::filter::{Filter, Scope};
 use crate::indexed::Indexed;
-use crate::row::{MEMORY_COLUMNS, MemoryRow, RecordedModel, RowKey};
+use crate::row::{MemoryRow, RecordedModel, RowKey, select_memories};
 
 /// Where `meta` records the model of the live vectors: space, id, revision, width.
 pub(crate) const MODEL_KEYS: [&str; 4] = ["space", "model", "model_revision", "dims"];
@@ -51,7 +51,7 @@ impl<'c> Snapshot<'c> {
     /// # Errors
     /// [`SchemaError::BadRow`] where the row is damaged, and what SQLite reports.
     pub fn row(&self, id: &str) -> Result<Option<MemoryRow>, SchemaError> {
-        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories m WHERE m.id = ?1");
+        let sql = format!("{} WHERE m.id = ?1", select_memories());
         self.connection()
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_row([id], MemoryRow::read).optional())
@@ -76,7 +76,7 @@ impl<'c> Snapshot<'c> {
     /// As [`Snapshot::row`].
     pub fn rows(&self, seqs: &[i64]) -> Result<Vec<MemoryRow>, SchemaError> {
         let doing = "reading memories";
-        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories m WHERE m.seq = ?1");
+        let sql = format!("{} WHERE m.seq = ?1", select_memories());
         let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
         let mut rows = Vec::with_capacity(seqs.len());
         for seq in seqs {
@@ -93,10 +93,20 @@ impl<'c> Snapshot<'c> {
     /// # Errors
     /// As [`Snapshot::row`].
     pub fn keys(&self, seqs: &[i64]) -> Result<Vec<RowKey>, SchemaError> {
+        self.row_keys_in(Indexed::Memories, seqs)
+    }
+
+    /// As [`Snapshot::keys`], of memories or of passages: of a passage its own key, with the id and time of its document.
+    ///
+    /// # Errors
+    /// As [`Snapshot::row`].
+    pub fn row_keys_in(&self, indexed: Indexed, seqs: &[i64]) -> Result<Vec<RowKey>, SchemaError> {
         let doing = "reading the keys of memories";
         let mut statement = self
             .connection()
-            .prepare_cached("SELECT id, created_at FROM memories WHERE seq = ?1")
+            .prepare_cached(
+                &indexed.filled("SELECT m.id, m.created_at FROM {from} WHERE {id} = ?1"),
+            )
             .doing(doing)?;
         let mut keys = Vec::with_capacity(seqs.len());
         for &seq in seqs {
@@ -136,8 +146,9 @@ impl<'c> Snapshot<'c> {
             Order::OldestFirst => "ASC",
         };
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memories m WHERE TRUE{conditions}
-             ORDER BY m.created_at {direction}, m.seq {direction} LIMIT ?"
+            "{} WHERE TRUE{conditions}
+             ORDER BY m.created_at {direction}, m.seq {direction} LIMIT ?",
+            select_memories()
         );
         // SQLite reads a negative limit as none.
         values.push(Value::Integer(

@@ -3,6 +3,7 @@
 
 use rusqlite::params;
 
+use crate::check::{LIFECYCLE_TIMES, is_time};
 use crate::error::{Doing, SchemaError};
 use crate::indexed::Indexed;
 use crate::open::Store;
@@ -30,6 +31,10 @@ pub struct RepairReport {
     pub tags_mended: u64,
     /// Memories whose time was none: it became the earlier sound one of the two, or the time of the repair.
     pub times_mended: u64,
+    /// Memories of whose lifecycle a time was none: it is not said any more.
+    pub lifecycles_mended: u64,
+    /// Rows of lifecycles, relations, entities and uses removed because their memory is gone.
+    pub orphan_rows_removed: u64,
     /// Chunks removed because they were without a document.
     pub orphan_chunks_removed: u64,
     /// Whether a word index was built anew.
@@ -118,6 +123,11 @@ impl Store {
                 mend_times(transaction, id, now)?;
                 report.times_mended += 1;
             }
+            for id in &found.bad_lifecycles {
+                mend_lifecycle(transaction, id)?;
+                report.lifecycles_mended += 1;
+            }
+            report.orphan_rows_removed = remove_orphans(transaction)?;
             if !found.stale_tags.is_empty() {
                 transaction.execute(doing, "DELETE FROM memory_tags", [])?;
                 transaction.execute(
@@ -135,6 +145,46 @@ impl Store {
             Ok(report)
         })
     }
+}
+
+/// Removes rows whose memory is gone, which a program that does not enforce foreign keys may leave.
+fn remove_orphans(transaction: &crate::WriteTransaction<'_>) -> Result<u64, SchemaError> {
+    let doing = "removing rows without a memory";
+    let mut removed = 0;
+    for sql in [
+        "DELETE FROM lifecycle WHERE seq NOT IN (SELECT seq FROM memories)",
+        "UPDATE lifecycle SET causal_parent = NULL WHERE causal_parent NOT IN (SELECT seq FROM memories)",
+        "UPDATE lifecycle SET superseded_by = NULL WHERE superseded_by NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM memory_access WHERE seq NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM relations WHERE from_seq NOT IN (SELECT seq FROM memories) OR to_seq NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM memory_entities WHERE seq NOT IN (SELECT seq FROM memories)",
+    ] {
+        removed += transaction.execute(doing, sql, [])?;
+    }
+    Ok(u64::try_from(removed).unwrap_or(u64::MAX))
+}
+
+/// Takes the times that are none out of a lifecycle.
+fn mend_lifecycle(transaction: &crate::WriteTransaction<'_>, id: &str) -> Result<(), SchemaError> {
+    let doing = "repairing the lifecycle of a memory";
+    for column in LIFECYCLE_TIMES {
+        let time: Option<String> = transaction
+            .connection()
+            .query_row(
+                &format!("SELECT CAST(l.{column} AS TEXT) FROM lifecycle l JOIN memories m ON m.seq = l.seq WHERE m.id = ?1"),
+                [id],
+                |row| row.get(0),
+            )
+            .doing(doing)?;
+        if time.is_some_and(|time| !is_time(&time)) {
+            transaction.execute(
+                doing,
+                &format!("UPDATE lifecycle SET {column} = NULL WHERE seq = (SELECT seq FROM memories WHERE id = ?1)"),
+                [id],
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the texts of a memory as they are read.

@@ -3,6 +3,7 @@
 use rusqlite::Row;
 
 use crate::error::SchemaError;
+use crate::lifecycle::{LIFECYCLE_COLUMNS, Lifecycle, MEMORY_JOINS, Usage};
 use crate::tags;
 use crate::timestamp::Timestamp;
 use crate::write::defect;
@@ -24,14 +25,26 @@ pub struct MemoryRow {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// What is said of it beside its text.
+    pub lifecycle: Lifecycle,
+    /// How often it was used.
+    pub usage: Usage,
 }
 
-/// The columns of [`MemoryRow`], in its order.
-pub(crate) const MEMORY_COLUMNS: &str =
-    "m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at";
+/// Begins a statement that reads [`MemoryRow`]s: its columns, in their order, of the memories `m`.
+pub(crate) fn select_memories() -> String {
+    select_memories_with("")
+}
+
+/// As [`select_memories`], with more columns (each after a comma) behind the others.
+pub(crate) fn select_memories_with(more: &str) -> String {
+    format!(
+        "SELECT m.seq, m.id, m.content, m.project, m.tags, m.created_at, m.updated_at, {LIFECYCLE_COLUMNS}{more} FROM {MEMORY_JOINS}"
+    )
+}
 
 impl MemoryRow {
-    /// Reads [`MEMORY_COLUMNS`]. Tags of another shape are read as one tag; a time that is none is an error.
+    /// Reads a row of [`select_memories`]. Tags of another shape are read as one tag; a time that is none is an error.
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Self, SchemaError>> {
         let id = text(row, 1)?.unwrap_or_default();
         let created = text(row, 5)?.unwrap_or_default();
@@ -58,6 +71,8 @@ impl MemoryRow {
                 .unwrap_or_default(),
             created_at,
             updated_at,
+            lifecycle: Lifecycle::read(row, 7)?,
+            usage: Usage::read(row, 20)?,
         }))
     }
 }

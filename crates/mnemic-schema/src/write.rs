@@ -6,6 +6,7 @@ use std::ops::Deref;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::error::{Doing, SchemaError};
+use crate::events::{Action, Journal};
 use crate::indexed::Indexed;
 use crate::read::{MODEL_KEYS, Snapshot};
 use crate::row::{Embedded, NewRow, RecordedModel, RowChange};
@@ -22,6 +23,7 @@ pub struct WriteTransaction<'c> {
     snapshot: Snapshot<'c>,
     /// The model that the file was found or made to be of, once that was looked up.
     model: Option<RecordedModel>,
+    pub(crate) journal: Journal,
 }
 
 impl<'c> Deref for WriteTransaction<'c> {
@@ -37,11 +39,13 @@ impl<'c> WriteTransaction<'c> {
         Self {
             snapshot: Snapshot::new(transaction, file),
             model: None,
+            journal: Journal::default(),
         }
     }
 
-    pub(crate) fn commit(self) -> Result<(), SchemaError> {
+    pub(crate) fn commit(mut self) -> Result<(), SchemaError> {
         self.trim_index_log()?;
+        self.trim_history()?;
         self.snapshot
             .into_transaction()
             .commit()
@@ -98,6 +102,7 @@ impl<'c> WriteTransaction<'c> {
         if let Some(embedded) = embedded {
             self.insert_vector(seq, &id, embedded)?;
         }
+        self.note_stored(&id, row.project.as_deref())?;
         Ok(id)
     }
 
@@ -142,6 +147,7 @@ impl<'c> WriteTransaction<'c> {
         let seq = self
             .key_of(id)?
             .ok_or_else(|| SchemaError::NotFound { id: id.to_owned() })?;
+        self.note_change(id, &Action::Updated, None)?;
         if let Some(content) = &change.content {
             if self.is_document(seq)? {
                 return Err(SchemaError::IsDocument { id: id.to_owned() });
@@ -189,8 +195,19 @@ impl<'c> WriteTransaction<'c> {
     /// # Errors
     /// What SQLite reports.
     pub fn delete(&mut self, id: &str) -> Result<bool, SchemaError> {
+        self.note_change(id, &Action::Deleted, None)?;
         let deleted = self.execute(
             "deleting a memory",
+            "DELETE FROM memories WHERE id = ?1",
+            params![id],
+        )?;
+        Ok(deleted > 0)
+    }
+
+    /// [`WriteTransaction::delete`] of which the history keeps no image.
+    pub(crate) fn erase_row(&self, id: &str) -> Result<bool, SchemaError> {
+        let deleted = self.execute(
+            "erasing a memory",
             "DELETE FROM memories WHERE id = ?1",
             params![id],
         )?;

@@ -40,6 +40,8 @@ pub enum ErrorKind {
     NotFound,
     /// A memory with the id exists already.
     AlreadyExists,
+    /// What was to be undone was changed since; nothing was changed.
+    Changed,
     /// The embedder failed, or made a vector that is none (wrong width, zero, NaN, infinite); or the reranker failed,
     /// or gave a score that is none (not in [0, 1]).
     Embedding,
@@ -110,7 +112,8 @@ fn kind_of(error: &SchemaError) -> ErrorKind {
         | SchemaError::BadId { .. }
         | SchemaError::IsDocument { .. }
         | SchemaError::NotADocument { .. }
-        | SchemaError::BadChunks { .. } => ErrorKind::InvalidInput,
+        | SchemaError::BadChunks { .. }
+        | SchemaError::BadLifecycle { .. } => ErrorKind::InvalidInput,
         SchemaError::NewerFile { .. } => ErrorKind::NewerFile,
         SchemaError::NotAMemoryFile { .. } => ErrorKind::NotAMemoryFile,
         SchemaError::ReadOnly { .. } | SchemaError::UnmergedLog { .. } => ErrorKind::ReadOnly,

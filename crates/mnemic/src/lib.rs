@@ -7,6 +7,8 @@ mod document;
 mod embedding;
 mod error;
 mod filter;
+mod history;
+mod lifecycle;
 mod memory;
 mod project;
 mod recall;
@@ -24,6 +26,10 @@ pub use calibrate::{Calibrate, Calibration, Stale};
 pub use document::read::Documents;
 pub use document::types::{Document, DocumentUpdate, NewDocument, Passage, StoredDocument};
 pub use error::{Error, ErrorKind, Result};
+pub use filter::Include;
+pub use history::{Events, History, Undone};
+pub use lifecycle::checkup::{Checkup, CheckupReport, Hint};
+pub use lifecycle::maintain::{Maintain, MaintainReport, Maintained};
 pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
@@ -34,9 +40,10 @@ pub use mnemic_embed::{
     normalize, sigmoid,
     testing::{check_embedder, check_reranker},
 };
+pub use mnemic_rank::{Judgement, LifePolicy, Reason, TrustFormula, TrustRule, Verdict};
 pub use mnemic_schema::{
-    CheckReport, DocumentFaults, Durability, Left, RepairReport as FileRepairReport, Scope,
-    Timestamp, TimestampError,
+    Action, CheckReport, DocumentFaults, Durability, Event, Kind, Layer, Left, Lifecycle,
+    RepairReport as FileRepairReport, Scope, Timestamp, TimestampError, Usage,
 };
 #[cfg(feature = "static")]
 #[cfg_attr(docsrs, doc(cfg(feature = "static")))]
@@ -44,7 +51,7 @@ pub use mnemic_static::StaticEmbedder;
 pub use project::ProjectMemory;
 pub use recall::budget::{EstimatedTokens, TokenCounter, context};
 pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
-pub use recall::hit::{Hit, Signals};
+pub use recall::hit::{Hit, PassageHit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;

@@ -33,6 +33,8 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Debug, Clone)]
 pub struct Memory {
     inner: Arc<Inner>,
+    /// Who acts by this handle, for the history.
+    actor: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -142,7 +144,16 @@ impl Memory {
                 last_check: Mutex::default(),
                 tokenizer: Mutex::default(),
             }),
+            actor: None,
         })
+    }
+
+    /// The same memory, by a handle whose changes the history notes as this actor's ([`Memory::keep_history`]): any text.
+    pub fn acting_as(&self, actor: impl Into<String>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            actor: Some(actor.into().into()),
+        }
     }
 
     pub(crate) fn embedder(&self) -> Option<Arc<dyn Embedder>> {
@@ -282,7 +293,11 @@ impl Memory {
         job: impl FnOnce(&mut Store) -> Result<T>,
     ) -> Result<T> {
         match &self.inner.writer {
-            Some(writer) => job(&mut lock(writer)),
+            Some(writer) => {
+                let mut writer = lock(writer);
+                writer.set_actor(self.actor.as_deref());
+                job(&mut writer)
+            }
             None => Err(Error::new(
                 ErrorKind::ReadOnly,
                 format!("{doing}: the memory is open for reading only"),

@@ -1,7 +1,8 @@
 //! A handle that is bound to one project: the same verbs, none of which can reach outside.
 
-use mnemic_schema::Scope;
+use mnemic_schema::{Event, Scope};
 
+use crate::history::{Events, Undone};
 use crate::memory::Memory;
 use crate::recall::explain::Explanation;
 use crate::recall::hit::Hit;
@@ -57,7 +58,10 @@ impl ProjectMemory {
     /// # Errors
     /// `InvalidInput` where the memory names another project, or none by [`NewMemory::global`]; and as [`Memory::store`].
     pub fn store(&self, memory: impl Into<NewMemory>) -> Result<Stored> {
-        self.memory.store(self.of_project(memory.into())?)
+        let mut stored = self.store_all([memory])?;
+        stored
+            .pop()
+            .ok_or_else(|| Error::invalid("nothing was stored"))
     }
 
     /// As [`Memory::store_all`], into this project.
@@ -73,7 +77,7 @@ impl ProjectMemory {
             .into_iter()
             .map(|memory| self.of_project(memory.into()))
             .collect::<Result<_>>()?;
-        self.memory.store_all(memories)
+        self.memory.store_all_within(&self.scope(), memories)
     }
 
     /// As [`Memory::get`]; `None` for a memory of another project.
@@ -180,6 +184,83 @@ impl ProjectMemory {
         }
         prune.filter.scope = self.narrowed(&prune.filter.scope)?;
         self.memory.prune(prune)
+    }
+
+    /// As [`Memory::supersede`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::supersede`].
+    pub fn supersede(&self, old: &str, by: &str) -> Result<()> {
+        self.memory.supersede_within(&self.scope(), old, by)
+    }
+
+    /// As [`Memory::forget`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::forget`].
+    pub fn forget<I>(&self, ids: I) -> Result<()>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.forget_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::revive`]; a memory of another project is `NotFound`.
+    ///
+    /// # Errors
+    /// As [`Memory::revive`].
+    pub fn revive<I>(&self, ids: I) -> Result<()>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.revive_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::touch`]; memories of other projects are not there.
+    ///
+    /// # Errors
+    /// As [`Memory::touch`].
+    pub fn touch<I>(&self, ids: I) -> Result<Vec<String>>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        self.memory.touch_within(&self.scope(), ids)
+    }
+
+    /// As [`Memory::acting_as`], of this project.
+    pub fn acting_as(&self, actor: impl Into<String>) -> Self {
+        Self {
+            memory: self.memory.acting_as(actor),
+            project: self.project.clone(),
+        }
+    }
+
+    /// As [`Memory::events`], of memories that were of this project.
+    ///
+    /// # Errors
+    /// As [`ProjectMemory::recall`].
+    pub fn events(&self, mut events: Events) -> Result<Vec<Event>> {
+        events.filter.scope = self.narrowed(&events.filter.scope)?;
+        self.memory.events(events)
+    }
+
+    /// As [`Memory::undo_batch`]; events of other projects are not there.
+    ///
+    /// # Errors
+    /// As [`Memory::undo_batch`].
+    pub fn undo_batch(&self, batch: i64) -> Result<Undone> {
+        self.memory.undo_batch_within(&self.scope(), batch)
+    }
+
+    /// As [`Memory::undo`]; an event of another project is not there.
+    ///
+    /// # Errors
+    /// As [`Memory::undo`].
+    pub fn undo(&self, event: i64) -> Result<Undone> {
+        self.memory.undo_one_within(&self.scope(), event)
     }
 
     pub(crate) fn memory(&self) -> &Memory {

@@ -1,13 +1,14 @@
 //! The verbs that read without ranking: get and timeline.
 
-use mnemic_schema::{Filter, Order};
+use mnemic_schema::{Filter, Order, Timestamp};
 
 use crate::Result;
-use crate::filter::filter_verbs;
+use crate::filter::{Clocks, Include, clock_verbs, filter_verbs};
 use crate::memory::Memory;
 use crate::types::StoredMemory;
 
-/// Which memories [`Memory::timeline`] lists, and how many. The default is all of them, newest first.
+/// Which memories [`Memory::timeline`] lists, and how many. The default is all of them but the forgotten, newest first:
+/// what was superseded or is not valid now is part of what happened ([`Timeline::include`]).
 ///
 /// ```
 /// use mnemic::Timeline;
@@ -15,18 +16,34 @@ use crate::types::StoredMemory;
 /// let last_may = Timeline::new().since("2026-05-01".parse()?).until("2026-06-01".parse()?).oldest_first();
 /// # Ok::<(), mnemic::TimestampError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 #[must_use = "a timeline lists nothing until it is given to Memory::timeline"]
 pub struct Timeline {
     pub(crate) filter: Filter,
     order: Order,
     limit: Option<usize>,
+    clocks: Clocks,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self {
+            filter: Filter::default(),
+            order: Order::default(),
+            limit: None,
+            clocks: Clocks {
+                include: Include::new().superseded().upcoming().expired(),
+                ..Clocks::default()
+            },
+        }
+    }
 }
 
 filter_verbs!(Timeline);
+clock_verbs!(Timeline);
 
 impl Timeline {
-    /// All memories of all projects, newest first.
+    /// All memories of all projects but the forgotten, newest first.
     pub fn new() -> Self {
         Self::default()
     }
@@ -85,10 +102,12 @@ impl Memory {
     )]
     pub fn timeline(&self, timeline: Timeline) -> Result<Vec<StoredMemory>> {
         let Timeline {
-            filter,
+            mut filter,
             order,
             limit,
+            clocks,
         } = timeline;
+        filter.standing = clocks.standing(Timestamp::now());
         self.read(|snapshot| {
             let rows = snapshot.list(&filter, order, limit)?;
             Ok(rows.into_iter().map(Into::into).collect())

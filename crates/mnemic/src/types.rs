@@ -3,9 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use mnemic_schema::{CheckReport, MemoryRow, RepairReport as FileRepair, Timestamp};
+use mnemic_schema::{
+    CheckReport, Lifecycle, MemoryRow, RepairReport as FileRepair, Timestamp, Usage,
+};
 
 use crate::EmbeddingModel;
+use crate::lifecycle::said::{Said, said_verbs};
 
 /// A memory to store. A `&str` or `String` becomes one without project and tags.
 ///
@@ -27,7 +30,11 @@ pub struct NewMemory {
     pub(crate) tags: Option<Vec<String>>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) id: Option<String>,
+    pub(crate) said: Said,
+    pub(crate) supersedes: Vec<String>,
 }
+
+said_verbs!(NewMemory);
 
 impl NewMemory {
     /// A memory with this text: any text but white space alone.
@@ -38,6 +45,8 @@ impl NewMemory {
             tags: None,
             created_at: None,
             id: None,
+            said: Said::default(),
+            supersedes: Vec::new(),
         }
     }
 
@@ -71,6 +80,13 @@ impl NewMemory {
         self.id = Some(id.into());
         self
     }
+
+    /// The ids of memories in whose place it stands: they are kept, but not recalled unless asked for
+    /// ([`crate::Include::superseded`], [`crate::Recall::as_of`]).
+    pub fn supersedes<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
+        self.supersedes = ids.into_iter().map(Into::into).collect();
+        self
+    }
 }
 
 impl<T: Into<String>> From<T> for NewMemory {
@@ -92,7 +108,10 @@ pub struct MemoryUpdate {
     pub(crate) content: Option<String>,
     pub(crate) project: Option<Option<String>>,
     pub(crate) tags: Option<Vec<String>>,
+    pub(crate) said: Said,
 }
+
+said_verbs!(MemoryUpdate);
 
 impl MemoryUpdate {
     /// No change yet.
@@ -129,6 +148,31 @@ impl MemoryUpdate {
         self.tags = Some(Vec::new());
         self
     }
+
+    /// It fades as others do.
+    pub fn not_pinned(mut self) -> Self {
+        self.said.pinned = Some(false);
+        self
+    }
+
+    /// No source any more.
+    pub fn no_source(mut self) -> Self {
+        self.said.source = Some(None);
+        self
+    }
+
+    /// What it says holds at all times.
+    pub fn always_valid(mut self) -> Self {
+        self.said.valid_from = Some(None);
+        self.said.valid_until = Some(None);
+        self
+    }
+
+    /// No memory led to it.
+    pub fn no_cause(mut self) -> Self {
+        self.said.causal_parent = Some(None);
+        self
+    }
 }
 
 impl<T: Into<String>> From<T> for MemoryUpdate {
@@ -152,7 +196,7 @@ pub struct Stored {
 }
 
 /// A memory as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoredMemory {
     /// The id.
@@ -167,6 +211,10 @@ pub struct StoredMemory {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// What was said of it beside its text; the default where nothing was.
+    pub lifecycle: Lifecycle,
+    /// How often it was used, as far as anybody said so ([`crate::Memory::touch`]).
+    pub usage: Usage,
 }
 
 impl From<MemoryRow> for StoredMemory {
@@ -178,6 +226,8 @@ impl From<MemoryRow> for StoredMemory {
             tags: row.tags,
             created_at: row.created_at,
             updated_at: row.updated_at,
+            lifecycle: row.lifecycle,
+            usage: row.usage,
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use mnemic_embed::{Embedder, InputKind};
 use mnemic_schema::{
-    Embedded, Filter, MemoryRow, NewRow, RecordedModel, RowChange, Scope, Snapshot, Timestamp,
+    Action, Embedded, Filter, Lifecycle, MemoryRow, NewRow, RecordedModel, RowChange, Scope,
+    Snapshot, Timestamp, WriteTransaction,
 };
 
 use crate::embedding::{nothing_to_embed, passages, recorded};
 use crate::filter::filter_verbs;
+use crate::lifecycle;
+use crate::lifecycle::said::Said;
 use crate::memory::Memory;
 use crate::trace::event;
 use crate::types::{Deleted, MemoryUpdate, NewMemory, Pruned, Stored, StoredMemory};
@@ -76,17 +79,26 @@ impl Memory {
     /// assert_eq!(memory.get(&stored[1].id)?.unwrap().content, "the spare key is with Anna");
     /// # Ok::<(), mnemic::Error>(())
     /// ```
-    #[cfg_attr(
-        feature = "tracing",
-        tracing::instrument(level = "info", skip_all, err(level = "debug"))
-    )]
     pub fn store_all<I>(&self, memories: I) -> Result<Vec<Stored>>
     where
         I: IntoIterator,
         I::Item: Into<NewMemory>,
     {
+        let memories = memories.into_iter().map(Into::into).collect();
+        self.store_all_within(&Scope::All, memories)
+    }
+
+    /// As [`Memory::store_all`]; memories that they name are of a scope, others are not there.
+    #[cfg_attr(
+        feature = "tracing",
+        tracing::instrument(name = "store_all", level = "info", skip_all, err(level = "debug"))
+    )]
+    pub(crate) fn store_all_within(
+        &self,
+        scope: &Scope,
+        memories: Vec<NewMemory>,
+    ) -> Result<Vec<Stored>> {
         let now = Timestamp::now();
-        let memories: Vec<NewMemory> = memories.into_iter().map(Into::into).collect();
         for memory in &memories {
             check_content(&memory.content)?;
         }
@@ -94,25 +106,28 @@ impl Memory {
             return Ok(Vec::new());
         }
         event!(memories = memories.len(), "storing");
-        let rows: Vec<NewRow> = memories
+        let (rows, said): (Vec<NewRow>, Vec<Sayings>) = memories
             .into_iter()
             .map(|memory| new_row(memory, None, now))
-            .collect();
+            .unzip();
         let texts: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
         self.with_model(|embedder| {
             let embeddings = embed_all(embedder, &texts)?;
             let windows = windows(embedder, &texts)?;
             self.write(|transaction| {
-                rows.iter()
-                    .enumerate()
-                    .map(|(i, row)| {
-                        Ok(Stored {
-                            id: transaction.insert(row, embeddings.get(i))?,
-                            created_at: row.created_at,
-                            windows: windows.get(i).copied().unwrap_or_default(),
-                        })
-                    })
-                    .collect()
+                let mut stored = Vec::with_capacity(rows.len());
+                for (i, row) in rows.iter().enumerate() {
+                    stored.push(Stored {
+                        id: transaction.insert(row, embeddings.get(i))?,
+                        created_at: row.created_at,
+                        windows: windows.get(i).copied().unwrap_or_default(),
+                    });
+                }
+                // When all are there, as one may name another.
+                for (stored, said) in stored.iter().zip(&said) {
+                    said.say(transaction, scope, &stored.id, now)?;
+                }
+                Ok(stored)
             })
         })
     }
@@ -155,10 +170,16 @@ impl Memory {
         if let Some(content) = &change.content {
             check_content(content)?;
         }
+        let MemoryUpdate {
+            content,
+            project,
+            tags,
+            said,
+        } = change;
         let change = RowChange {
-            content: change.content,
-            project: change.project,
-            tags: change.tags,
+            content,
+            project,
+            tags,
         };
         self.with_model(|embedder| {
             let embeddings = match &change.content {
@@ -166,8 +187,9 @@ impl Memory {
                 None => Embeddings::default(),
             };
             self.write(|transaction| {
-                row_within(transaction, scope, id)?;
+                let before = row_within(transaction, scope, id)?;
                 transaction.update(id, &change, Timestamp::now(), embeddings.get(0))?;
+                lifecycle::say(transaction, scope, id, before.lifecycle, &said)?;
                 let row = transaction.row(id)?.ok_or_else(|| Error::not_found(id))?;
                 Ok(row.into())
             })
@@ -175,8 +197,9 @@ impl Memory {
     }
 
     /// Stores a new memory in place of an old one, in one transaction: the old one is gone, the new one has its own id,
-    /// and keeps the old one's project and tags unless it has its own ([`NewMemory::global`] drops the project,
-    /// `tags([""; 0])` the tags).
+    /// and keeps the old one's project, tags and what was said of it unless it has its own ([`NewMemory::global`] drops the
+    /// project, `tags([""; 0])` the tags). Relations and causes of the old one go with it: to keep those, [`Memory::update`]
+    /// it, or [`Memory::supersede`] it.
     ///
     /// # Errors
     /// `NotFound`, and as [`Memory::store`]; the old memory is there still then.
@@ -213,10 +236,14 @@ impl Memory {
             let windows = windows(embedder, &[&with.content])?;
             self.write(|transaction| {
                 let old = row_within(transaction, scope, id)?;
+                transaction.call_it(Some(Action::Replaced));
                 transaction.delete(id)?;
-                let row = new_row(with.clone(), Some(old.into()), now);
+                transaction.call_it(None);
+                let (row, said) = new_row(with.clone(), Some(old.into()), now);
+                let id = transaction.insert(&row, embeddings.get(0))?;
+                said.say(transaction, scope, &id, now)?;
                 Ok(Stored {
-                    id: transaction.insert(&row, embeddings.get(0))?,
+                    id,
                     created_at: row.created_at,
                     windows: windows.first().copied().unwrap_or_default(),
                 })
@@ -297,6 +324,7 @@ impl Memory {
         }
         let ids = if apply {
             self.write(|transaction| {
+                transaction.call_it(Some(Action::Pruned));
                 let ids = transaction.ids(&filter)?;
                 for id in &ids {
                     transaction.delete(id)?;
@@ -345,10 +373,15 @@ pub(crate) struct Embeddings {
 impl Embeddings {
     /// As far as the model finds something to embed in the texts.
     pub(crate) fn of(embedder: &dyn Embedder, texts: &[&str]) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::made(embedder, passages(embedder, texts)?))
+    }
+
+    /// Those that a model made.
+    pub(crate) fn made(embedder: &dyn Embedder, vectors: Vec<Option<Vec<f32>>>) -> Self {
+        Self {
             model: Some(recorded(embedder.model())),
-            vectors: passages(embedder, texts)?,
-        })
+            vectors,
+        }
     }
 
     pub(crate) fn get(&self, i: usize) -> Option<Embedded<'_>> {
@@ -364,15 +397,59 @@ fn row_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<Memory
         .ok_or_else(|| Error::not_found(id))
 }
 
-fn new_row(memory: NewMemory, inherit_from: Option<StoredMemory>, now: Timestamp) -> NewRow {
-    let (project, tags) = inherit_from.map_or((None, Vec::new()), |old| (old.project, old.tags));
-    NewRow {
+/// What is said of a new memory beside its row.
+#[derive(Debug, Default)]
+struct Sayings {
+    /// What it inherits.
+    lifecycle: Lifecycle,
+    said: Said,
+    supersedes: Vec<String>,
+}
+
+impl Sayings {
+    /// Says it of the memory that was just stored.
+    fn say(
+        &self,
+        transaction: &mut WriteTransaction<'_>,
+        scope: &Scope,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        if self.lifecycle != Lifecycle::default() {
+            transaction.set_lifecycle(id, &self.lifecycle)?;
+        }
+        lifecycle::say(transaction, scope, id, self.lifecycle.clone(), &self.said)?;
+        for old in &self.supersedes {
+            lifecycle::within(transaction, scope, old)?;
+            transaction.supersede(old, id, now)?;
+        }
+        Ok(())
+    }
+}
+
+/// The row of a new memory, and what is said of it; what it does not say itself it has from an old one.
+fn new_row(
+    memory: NewMemory,
+    inherit_from: Option<StoredMemory>,
+    now: Timestamp,
+) -> (NewRow, Sayings) {
+    let (project, tags, lifecycle) = inherit_from.map_or_else(Default::default, |old| {
+        (old.project, old.tags, old.lifecycle)
+    });
+    let row = NewRow {
         id: memory.id,
         content: memory.content,
         project: memory.project.unwrap_or(project),
         tags: memory.tags.unwrap_or(tags),
         created_at: memory.created_at.unwrap_or(now),
-    }
+    };
+    let sayings = Sayings {
+        // It is a new memory: it stands for itself.
+        lifecycle: Lifecycle::current(lifecycle),
+        said: memory.said,
+        supersedes: memory.supersedes,
+    };
+    (row, sayings)
 }
 
 fn check_content(content: &str) -> Result<()> {

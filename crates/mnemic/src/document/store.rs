@@ -277,7 +277,6 @@ impl Target<'_> {
                     content: None,
                     project: change.project.clone(),
                     tags: change.tags.clone(),
-                    ..RowChange::default()
                 };
                 if other != RowChange::default() {
                     transaction.update(&before.id, &other, now, None)?;

@@ -5,6 +5,7 @@ pub(crate) mod budget;
 pub(crate) mod explain;
 pub(crate) mod hit;
 mod leg;
+mod passages;
 pub(crate) mod preset;
 pub(crate) mod request;
 mod rerank;
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 
 use mnemic_embed::Embedder;
 use mnemic_rank::{HitKey, best_first, fusion, recency, rekal};
-use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
+use mnemic_schema::{Filter, Indexed, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
 use crate::calibrate::calibrated_floor;
@@ -23,6 +24,7 @@ use crate::embedding;
 use crate::memory::{Memory, space_of};
 use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
+use crate::recall::passages::{passage_hits, unite};
 use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::Recall;
 use crate::recall::source::Source;
@@ -102,15 +104,31 @@ impl Memory {
             if attempts > 1 {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
+                self.resident_passages().clear();
             }
             let has_vectors = !words.is_empty() && can_compare(embedder, snapshot, &recall.preset)?;
             let resident = self.resident().follow(snapshot, 0)?;
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
-            let source = Source::new(snapshot, &recall.filter, resident)?;
+            let filter = recall.filter_now(snapshot, now)?;
+            let source = Source::new(snapshot, &filter, resident)?;
+            let has_passages = recall.passage_weight > 0.0 && snapshot.has_chunks()?;
+            let resident = match has_passages {
+                true => self
+                    .resident_passages()
+                    .follow(snapshot, self.resident().bytes())?,
+                false => None,
+            };
+            let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
+            let passages = match has_passages {
+                true => Some(Source::of(Indexed::Passages, snapshot, &filter, resident)?),
+                false => None,
+            };
             let scene = Scene {
                 snapshot,
                 source: &source,
+                passages: passages.as_ref(),
                 recall,
+                filter: &filter,
                 words: &words,
                 vector: vector.as_deref().filter(|_| has_vectors),
                 has_vectors,
@@ -145,7 +163,7 @@ impl Memory {
             watch.above_floors(&recall.floors, &scored);
             watch.ordered(&scored);
             scored.truncate(recall.limit.saturating_add(depth));
-            hits(snapshot, &recall.filter, scored)
+            hits(snapshot, &filter, scored)
         })?;
         // After the snapshot: a slow reranker or counter keeps nothing open.
         let hits = self.rerank(recall, best, depth, watch)?;
@@ -184,6 +202,8 @@ pub(crate) struct Scored {
     score: f64,
     relevance: f64,
     signals: Signals,
+    /// Of a document: its best ones, best first.
+    passages: Vec<Self>,
 }
 
 impl Scored {
@@ -201,14 +221,28 @@ impl Scene<'_> {
     fn scored(&self, limit: usize) -> Result<Vec<Scored>> {
         let k = candidates_for(limit.max(self.depth));
         let vector = self.vector.map(<[f32]>::to_vec);
-        let mut legs = search(self.source, &self.recall.preset, self.words, vector, k)?;
-        score(
+        let preset = &self.recall.preset;
+        let mut legs = search(self.source, preset, self.words, vector, k)?;
+        let Some(source) = self.passages else {
+            return score(self.snapshot, self.source, preset, &mut legs, &[], self.now);
+        };
+        let found = legs
+            .iter()
+            .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq));
+        let found: Vec<i64> = found.collect();
+        let passages = self.passages(source, k, &found)?;
+        // A document of which a passage was found is a candidate.
+        let also: Vec<i64> = passages.keys().copied().collect();
+        let mut scored = score(
             self.snapshot,
             self.source,
-            &self.recall.preset,
+            preset,
             &mut legs,
+            &also,
             self.now,
-        )
+        )?;
+        unite(&mut scored, passages, self.recall);
+        Ok(scored)
     }
 }
 
@@ -246,17 +280,19 @@ fn search(
     Ok(legs)
 }
 
-/// Unites the candidates of the legs, has each leg complete its signals, and fuses them.
+/// Unites the candidates of the legs and some more, has each leg complete its signals, and fuses them.
 fn score(
     snapshot: &Snapshot<'_>,
     source: &Source<'_>,
     preset: &Preset,
     legs: &mut [Box<dyn Leg>],
+    also: &[i64],
     now: Timestamp,
 ) -> Result<Vec<Scored>> {
     let mut candidates: Vec<i64> = legs
         .iter()
         .flat_map(|leg| leg.ranked().iter().map(|(seq, _)| *seq))
+        .chain(also.iter().copied())
         .collect();
     candidates.sort_unstable();
     candidates.dedup();
@@ -268,7 +304,7 @@ fn score(
         .map(|leg| leg.ranked().iter().copied().collect())
         .collect();
     let weights: Vec<f64> = legs.iter().map(|leg| leg.weight()).collect();
-    let rows = snapshot.keys(&candidates)?;
+    let rows = snapshot.row_keys_in(source.indexed(), &candidates)?;
     Ok(rows
         .into_iter()
         .map(|row| {
@@ -291,6 +327,7 @@ fn score(
                 score,
                 relevance,
                 signals,
+                passages: Vec::new(),
             }
         })
         .collect())
@@ -339,17 +376,24 @@ fn fuse(
 fn hits(snapshot: &Snapshot<'_>, filter: &Filter, scored: Vec<Scored>) -> Result<Vec<Hit>> {
     let seqs: Vec<i64> = scored.iter().map(|hit| hit.row.seq).collect();
     let rows = snapshot.rows(&seqs)?;
+    let mut hits = Vec::with_capacity(rows.len());
     // One snapshot: every key that was scored still has its row, in the same order.
-    Ok(rows
-        .into_iter()
-        .zip(scored)
+    for (row, hit) in rows.into_iter().zip(scored) {
         // They were chosen so; looked at once more, as nothing may ever leak from one project into another.
-        .filter(|(row, _)| filter.scope.admits(row.project.as_deref()))
-        .map(|(row, hit)| Hit {
+        if !filter.scope.admits(row.project.as_deref()) {
+            continue;
+        }
+        let passages = match hit.passages.is_empty() {
+            true => Vec::new(),
+            false => passage_hits(snapshot, hit.passages)?,
+        };
+        hits.push(Hit {
             memory: row.into(),
             score: hit.score,
             relevance: hit.relevance,
             signals: hit.signals,
-        })
-        .collect())
+            passages,
+        });
+    }
+    Ok(hits)
 }

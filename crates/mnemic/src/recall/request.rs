@@ -1,9 +1,12 @@
 //! What is asked: the question, whose memories, how many, how scored.
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, Scope, Timestamp};
+use mnemic_rank::document::PASSAGE_WEIGHT;
+use mnemic_schema::{Filter, Scope, Snapshot, Timestamp};
 
-use crate::filter::filter_verbs;
+use crate::Result;
+
+use crate::filter::{Clocks, clock_verbs, filter_verbs};
 use crate::recall::budget::{Budget, TokenCounter};
 use crate::recall::preset::Preset;
 
@@ -34,12 +37,19 @@ pub struct Recall {
     pub(crate) now: Option<Timestamp>,
     /// `None`: not said.
     pub(crate) rerank: Option<usize>,
+    pub(crate) clocks: Clocks,
+    pub(crate) passages_a_hit: usize,
+    pub(crate) passage_weight: f64,
 }
 
 /// How many hits a question gets that does not say.
 const DEFAULT_LIMIT: usize = 10;
 
+/// How many passages a document brings along that does not say.
+const PASSAGES_A_HIT: usize = 3;
+
 filter_verbs!(Recall);
+clock_verbs!(Recall);
 
 impl Recall {
     /// A question in natural language, or any words. All of it is taken literally: no character is an operator.
@@ -57,7 +67,24 @@ impl Recall {
             preset: Preset::default(),
             now: None,
             rerank: None,
+            clocks: Clocks::default(),
+            passages_a_hit: PASSAGES_A_HIT,
+            passage_weight: PASSAGE_WEIGHT,
         }
+    }
+
+    /// How many of its best passages a document brings along ([`crate::Hit::passages`]). Default: 3.
+    pub fn passages(mut self, count: usize) -> Self {
+        self.passages_a_hit = count;
+        self
+    }
+
+    /// How far the best passage of a document raises its relevance, in \[0, 1\]: relevance = whole + weight · max(0, best
+    /// passage − whole), `whole` being that of its card. 0 leaves documents to their cards. Default: 1
+    /// (`docs/documents.md` says why).
+    pub fn passage_weight(mut self, weight: f64) -> Self {
+        self.passage_weight = weight;
+        self
     }
 
     /// At most so many hits; 0 gives none. Default: 10.
@@ -162,10 +189,33 @@ impl Recall {
         self
     }
 
-    /// The instant from which ages are counted. Default: the present. Give one for answers that can be repeated.
+    /// The instant from which ages are counted, and at which memories must be valid unless [`Recall::valid_at`] says
+    /// otherwise. Default: the present. Give one for answers that can be repeated.
     pub fn now(mut self, now: Timestamp) -> Self {
         self.now = Some(now);
         self
+    }
+}
+
+impl Recall {
+    /// What is searched for.
+    pub(crate) fn question(&self) -> &str {
+        &self.query
+    }
+
+    /// The filter with how memories must stand, asked at an instant. Where nothing was ever said of any memory, all of them
+    /// stand alike, and nothing is asked of each.
+    pub(crate) fn filter_now(&self, snapshot: &Snapshot<'_>, now: Timestamp) -> Result<Filter> {
+        let standing = self.clocks.standing(now);
+        let standing = if snapshot.has_lifecycle()? {
+            standing
+        } else {
+            standing.of_nothing_said()
+        };
+        Ok(Filter {
+            standing,
+            ..self.filter.clone()
+        })
     }
 }
 

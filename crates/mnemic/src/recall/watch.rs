@@ -2,7 +2,7 @@
 //! recall did, and not a copy of it.
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Snapshot, Timestamp, Token};
+use mnemic_schema::{Filter, Snapshot, Timestamp, Token};
 
 use crate::Result;
 use crate::recall::Scored;
@@ -14,7 +14,11 @@ use crate::recall::source::Source;
 pub(crate) struct Scene<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
     pub(crate) source: &'a Source<'a>,
+    /// Where the file has documents.
+    pub(crate) passages: Option<&'a Source<'a>>,
     pub(crate) recall: &'a Recall,
+    /// The recall's, with how memories must stand now.
+    pub(crate) filter: &'a Filter,
     pub(crate) words: &'a [Token],
     /// The question's, where the vector leg can answer.
     pub(crate) vector: Option<&'a [f32]>,

@@ -6,6 +6,7 @@
 //! names the rows that changed or went, whichever process did it. A snapshot that is older than the index does not use it.
 
 mod codes;
+mod lives;
 mod nibbles;
 mod rows;
 
@@ -17,6 +18,7 @@ use mnemic_schema::{Filter, IndexState, Indexed, RecordedModel, Scope, Snapshot}
 
 use crate::Result;
 use crate::resident::codes::{Codes, Estimate};
+use crate::resident::lives::Lives;
 use crate::resident::rows::Rows;
 pub(crate) use crate::resident::rows::Selection;
 use crate::trace::event;
@@ -87,9 +89,13 @@ impl Resident {
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> u64 {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
-        loaded
-            .as_ref()
-            .map_or(0, |loaded| bytes(loaded.rows.len(), loaded.codes.dims()))
+        loaded.as_ref().map_or(0, |loaded| {
+            bytes(
+                loaded.rows.len(),
+                loaded.codes.dims(),
+                loaded.rows.has_lives(),
+            )
+        })
     }
 
     /// The index at the state of a snapshot; `None` where it is of no use: at the first recall, over its budget, while
@@ -186,7 +192,8 @@ impl Resident {
     ) -> Result<bool> {
         let dims = model.map_or(0, |model| model.dims);
         let count = count(self.indexed, snapshot)?;
-        Ok(bytes(count, dims) <= self.budget.saturating_sub(taken))
+        let bytes = bytes(count, dims, snapshot.has_lifecycle()?);
+        Ok(bytes <= self.budget.saturating_sub(taken))
     }
 }
 
@@ -228,6 +235,8 @@ impl Loaded {
             };
             let row = snapshot.index_row(self.indexed, seq)?;
             self.rows.set(position, row.as_ref());
+            let life = snapshot.index_life_in(self.indexed, seq)?;
+            self.rows.set_life(position, life.as_ref());
             let vector = snapshot.vector_in(self.indexed, seq)?;
             self.codes.set(position, vector.as_deref());
         }
@@ -242,6 +251,11 @@ impl Loaded {
         snapshot.index_rows_after(indexed, after, |row| {
             rows.push(&row);
             codes.push_empty();
+        })?;
+        snapshot.index_lives_after_in(indexed, after, |life| {
+            if let Some(position) = rows.position(life.seq) {
+                rows.set_life(position, Some(&life));
+            }
         })?;
         if codes.dims() == 0 {
             return Ok(());
@@ -370,8 +384,9 @@ fn count(indexed: Indexed, snapshot: &Snapshot<'_>) -> Result<usize> {
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-/// Bytes of memory for so many memories with vectors of a width.
-fn bytes(count: usize, dims: usize) -> u64 {
-    let each = Rows::BYTES_EACH + Codes::bytes_each(dims);
+/// Bytes of memory for so many memories with vectors of a width, with or without what is said of them.
+fn bytes(count: usize, dims: usize, has_lives: bool) -> u64 {
+    let life = if has_lives { Lives::BYTES_EACH } else { 0 };
+    let each = Rows::BYTES_EACH + Codes::bytes_each(dims) + life;
     u64::try_from(count.saturating_mul(each)).unwrap_or(u64::MAX)
 }

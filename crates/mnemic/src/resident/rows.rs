@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mnemic_schema::{Filter, IndexRow, Indexed, Scope, Snapshot, Timestamp};
+use mnemic_schema::{Filter, IndexLife, IndexRow, Indexed, Scope, Snapshot, Timestamp};
 
 use crate::Result;
+use crate::resident::lives::Lives;
 
 /// Keys, projects and times, each at the position of its memory; keys ascend.
 #[derive(Debug, Default)]
@@ -23,6 +24,7 @@ pub(crate) struct Rows {
     /// Which positions have a tag, for tags that were asked for in this state: reading them from the file takes as long as
     /// everything else where many memories have the tag.
     tagged: Mutex<HashMap<String, Arc<Bits>>>,
+    lives: Lives,
 }
 
 /// Tags remembered at most.
@@ -46,6 +48,17 @@ impl Rows {
     /// Positions, those of memories that are gone included.
     pub(crate) fn len(&self) -> usize {
         self.seqs.len()
+    }
+
+    /// Whether anything is said of any memory.
+    pub(crate) fn has_lives(&self) -> bool {
+        !self.lives.is_empty()
+    }
+
+    /// Replaces what is said of the memory at a position.
+    pub(crate) fn set_life(&mut self, position: usize, life: Option<&IndexLife>) {
+        self.forget_tags();
+        self.lives.set(position, life);
     }
 
     /// Memories.
@@ -202,18 +215,21 @@ impl Rows {
             _ => ([GLOBAL; 2], true),
         };
         let micros = |time: Option<Timestamp>| time.map(Timestamp::as_micros);
+        let known = micros(filter.standing.known);
         Ok(Selection {
             rows: self,
             any_project,
             projects,
             since: micros(filter.since).unwrap_or(i64::MIN),
-            before: micros(filter.until).unwrap_or(i64::MAX),
-            any_time: filter.since.is_none() && filter.until.is_none(),
+            before: micros(filter.until)
+                .unwrap_or(i64::MAX)
+                .min(known.map_or(i64::MAX, |micros| micros.saturating_add(1))),
+            any_time: filter.since.is_none() && filter.until.is_none() && known.is_none(),
             marked: self.mark(indexed, snapshot, filter)?,
         })
     }
 
-    /// The rows that pass by their tags and ids; `None` where the filter names neither.
+    /// The rows that pass by their tags, ids and lifecycles; `None` where the filter asks for none of these.
     fn mark(
         &self,
         indexed: Indexed,
@@ -244,6 +260,9 @@ impl Rows {
                     bits.set(position);
                 }
             }
+            and(bits);
+        }
+        if let Some(bits) = self.lives.select(self.len(), filter) {
             and(bits);
         }
         Ok(marked)
@@ -331,15 +350,39 @@ impl Selection<'_> {
 }
 
 /// One bit a position.
-#[derive(Debug)]
-struct Bits(Vec<u64>);
+#[derive(Debug, Default)]
+pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
-    fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         Self(vec![0; len.div_ceil(64)])
     }
 
-    fn set(&mut self, position: usize) {
+    /// Those of so many positions that pass.
+    pub(crate) fn of(len: usize, passes: impl Fn(usize) -> bool) -> Self {
+        let word = |first: usize| {
+            (first..len.min(first + 64)).fold(0, |word, position| {
+                word | u64::from(passes(position)) << (position % 64)
+            })
+        };
+        Self((0..len).step_by(64).map(word).collect())
+    }
+
+    /// Sets a position that may be beyond the end.
+    pub(crate) fn set_growing(&mut self, position: usize) {
+        if position / 64 >= self.0.len() {
+            self.0.resize(position / 64 + 1, 0);
+        }
+        self.set(position);
+    }
+
+    pub(crate) fn clear(&mut self, position: usize) {
+        if let Some(word) = self.0.get_mut(position / 64) {
+            *word &= !(1 << (position % 64));
+        }
+    }
+
+    pub(crate) fn set(&mut self, position: usize) {
         if let Some(word) = self.0.get_mut(position / 64) {
             *word |= 1 << (position % 64);
         }
@@ -351,19 +394,19 @@ impl Bits {
             .is_some_and(|word| word & (1 << (position % 64)) != 0)
     }
 
-    fn or(&mut self, other: &Self) {
+    pub(crate) fn or(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word |= other;
         }
     }
 
-    fn and(&mut self, other: &Self) {
+    pub(crate) fn and(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= other;
         }
     }
 
-    fn invert(&mut self) {
+    pub(crate) fn invert(&mut self) {
         for word in &mut self.0 {
             *word = !*word;
         }

@@ -34,6 +34,8 @@ impl Entry {
             tags,
             created_at,
             updated_at,
+            lifecycle: _,
+            usage: _,
         } = stored;
         self.id == *id
             && self.content == *content

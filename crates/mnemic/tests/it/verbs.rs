@@ -278,7 +278,7 @@ fn health_counts() {
             health.projects,
             health.schema_version
         ),
-        (3, 3, 2, 1)
+        (3, 3, 2, 2)
     );
     assert_eq!(
         health.model.as_ref(),

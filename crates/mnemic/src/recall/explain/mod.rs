@@ -4,7 +4,7 @@
 mod text;
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, MemoryRow, Scope, Timestamp};
+use mnemic_schema::{Filter, Indexed, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
 
 use crate::memory::Memory;
 use crate::recall::hit::{Hit, Signals};
@@ -140,6 +140,28 @@ pub enum Condition {
     Until(Timestamp),
     /// Its id is not among those asked for.
     Ids,
+    /// It is of none of these kinds.
+    Kinds(Vec<Kind>),
+    /// It is less important.
+    MinImportance(f64),
+    /// Its source is trusted less.
+    MinTrust(f64),
+    /// It is of another layer.
+    Layer(Layer),
+    /// It is from none of these sources.
+    Sources(Vec<String>),
+    /// It is pinned where it should not be, or not where it should.
+    Pinned(bool),
+    /// Another memory stood in its place by then ([`Timestamp::MAX`]: at any time).
+    NotSuperseded(Timestamp),
+    /// It was forgotten by then ([`Timestamp::MAX`]: at any time).
+    NotForgotten(Timestamp),
+    /// What it says did not hold yet at this instant.
+    Begun(Timestamp),
+    /// What it says held no more at this instant.
+    NotExpired(Timestamp),
+    /// It was created after this instant.
+    KnownAt(Timestamp),
 }
 
 /// Why vectors were not searched.
@@ -243,7 +265,7 @@ impl<'a> Watcher<'a> {
 
     /// The stage that kept it from being scored; at last, that it is no candidate.
     fn not_scored(&self, scene: &Scene<'_>, found: &mut Found) -> Result<Dropped> {
-        let filter = &scene.recall.filter;
+        let filter = scene.filter;
         if !filter.scope.admits(found.row.project.as_deref()) {
             return Ok(Dropped::Scope {
                 scope: filter.scope.clone(),
@@ -408,6 +430,12 @@ fn words(scene: &Scene<'_>, id: &str) -> Result<(Vec<String>, Vec<String>)> {
         scene
             .snapshot
             .occurrences(word, &alone, |_, _| holds = true)?;
+        // A document holds what its passages hold.
+        if !holds && scene.passages.is_some() {
+            scene
+                .snapshot
+                .occurrences_in(Indexed::Passages, word, &alone, |_, _| holds = true)?;
+        }
         let list = if holds { &mut held } else { &mut lacking };
         list.push(word.word().to_owned());
     }
@@ -422,10 +450,79 @@ fn only(id: &str) -> Filter {
     }
 }
 
+/// Sets one condition of a filter.
+type Set<'a> = &'a dyn Fn(&mut Filter);
+
+/// The conditions on what is said of a memory.
+fn said_conditions(filter: &Filter, one: &mut dyn FnMut(Condition, Set<'_>)) {
+    let kinds = &filter.kinds;
+    if !kinds.is_empty() {
+        one(Condition::Kinds(kinds.clone()), &|alone| {
+            alone.kinds.clone_from(kinds)
+        });
+    }
+    if let Some(least) = filter.min_importance {
+        one(Condition::MinImportance(least), &|alone| {
+            alone.min_importance = Some(least)
+        });
+    }
+    if let Some(least) = filter.min_trust {
+        one(Condition::MinTrust(least), &|alone| {
+            alone.min_trust = Some(least)
+        });
+    }
+    if let Some(layer) = filter.layer {
+        one(Condition::Layer(layer), &|alone| alone.layer = Some(layer));
+    }
+    let sources = &filter.sources;
+    if !sources.is_empty() {
+        one(Condition::Sources(sources.clone()), &|alone| {
+            alone.sources.clone_from(sources)
+        });
+    }
+    if let Some(pinned) = filter.pinned {
+        one(Condition::Pinned(pinned), &|alone| {
+            alone.pinned = Some(pinned)
+        });
+    }
+}
+
+/// The conditions on how a memory stands.
+fn standing_conditions(standing: Standing, one: &mut dyn FnMut(Condition, Set<'_>)) {
+    let mut each = |time: Option<Timestamp>,
+                    condition: fn(Timestamp) -> Condition,
+                    set: fn(&mut Standing, Option<Timestamp>)| {
+        if let Some(at) = time {
+            one(condition(at), &|alone| set(&mut alone.standing, time));
+        }
+    };
+    each(
+        standing.not_superseded,
+        Condition::NotSuperseded,
+        |alone, time| alone.not_superseded = time,
+    );
+    each(
+        standing.not_forgotten,
+        Condition::NotForgotten,
+        |alone, time| alone.not_forgotten = time,
+    );
+    each(standing.begun, Condition::Begun, |alone, time| {
+        alone.begun = time
+    });
+    each(
+        standing.not_expired,
+        Condition::NotExpired,
+        |alone, time| alone.not_expired = time,
+    );
+    each(standing.known, Condition::KnownAt, |alone, time| {
+        alone.known = time
+    });
+}
+
 /// The conditions that do not hold for a memory, each asked of the file by itself.
 fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>> {
     let mut conditions = Vec::new();
-    let mut one = |condition: Condition, set: &dyn Fn(&mut Filter)| {
+    let mut one = |condition: Condition, set: Set<'_>| {
         let mut alone = only(id);
         set(&mut alone);
         conditions.push((condition, alone));
@@ -458,6 +555,8 @@ fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>
         let ids: Vec<String> = ids.iter().filter(|own| *own == id).cloned().collect();
         one(Condition::Ids, &|alone| alone.ids = Some(ids.clone()));
     }
+    said_conditions(filter, &mut one);
+    standing_conditions(filter.standing, &mut one);
     let mut failed = Vec::new();
     for (condition, alone) in conditions {
         if scene.snapshot.ids(&alone)?.is_empty() {

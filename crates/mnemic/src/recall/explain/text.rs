@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mnemic_rank::fusion::RERANK_WEIGHT;
-use mnemic_schema::Scope;
+use mnemic_schema::{Kind, Scope, Timestamp};
 
 use crate::recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
 use crate::recall::preset::Formula;
@@ -221,7 +221,44 @@ impl fmt::Display for Condition {
             Self::Since(time) => write!(f, "it was created before {time} (since)"),
             Self::Until(time) => write!(f, "it was not created before {time} (until)"),
             Self::Ids => write!(f, "its id is not among those given (ids)"),
+            Self::Kinds(kinds) => {
+                let kinds: Vec<&str> = kinds.iter().map(Kind::as_str).collect();
+                write!(f, "it is of none of the kinds {kinds:?} (kinds)")
+            }
+            Self::MinImportance(least) => {
+                write!(f, "its importance is under {least} (min_importance)")
+            }
+            Self::MinTrust(least) => write!(f, "its trust is under {least} (min_trust)"),
+            Self::Layer(layer) => write!(f, "it is not of the layer {layer} (layer)"),
+            Self::Sources(sources) => {
+                write!(f, "it is from none of the sources {sources:?} (sources)")
+            }
+            Self::Pinned(true) => write!(f, "it is not pinned (pinned)"),
+            Self::Pinned(false) => write!(f, "it is pinned (pinned)"),
+            Self::NotSuperseded(by) => write!(
+                f,
+                "another memory stands in its place{} (include)",
+                by_then(*by)
+            ),
+            Self::NotForgotten(by) => write!(f, "it is forgotten{} (include)", by_then(*by)),
+            Self::Begun(time) => write!(
+                f,
+                "what it says did not hold yet at {time} (include, valid_at)"
+            ),
+            Self::NotExpired(time) => {
+                write!(f, "what it says held no more at {time} (include, valid_at)")
+            }
+            Self::KnownAt(time) => write!(f, "it was not there yet at {time} (known_at)"),
         }
+    }
+}
+
+/// By when something was so, where that was asked.
+fn by_then(time: Timestamp) -> String {
+    if time == Timestamp::MAX {
+        String::new()
+    } else {
+        format!(" since {time} or before")
     }
 }
 

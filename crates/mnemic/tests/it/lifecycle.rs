@@ -1,0 +1,649 @@
+//! What is said of memories beside their text, how they stand, and the two clocks.
+
+use mnemic::{
+    Condition, Dropped, ErrorKind, Include, Kind, Layer, Lifecycle, Memory, MemoryUpdate,
+    NewMemory, Outcome, Prune, Recall, Scope, StoredMemory, Timeline, Timestamp,
+};
+use proptest::prelude::*;
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn ids(hits: &[mnemic::Hit]) -> Vec<&str> {
+    let mut ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// The same file with its index in memory, and without one.
+fn both(memory: Memory) -> (tempfile::TempDir, [Memory; 2]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.db");
+    memory.backup(&path).unwrap();
+    let with = Memory::open(&path).unwrap();
+    with.warm_up().unwrap();
+    let without = Memory::builder().index_budget(0).open(&path).unwrap();
+    (folder, [with, without])
+}
+
+#[test]
+fn all_that_is_said_is_kept_changed_and_inherited() {
+    let memory = Memory::open_in_memory().unwrap();
+    let cause = memory.store("the disk was full").unwrap().id;
+    let id = memory
+        .store(
+            NewMemory::new("the build failed at noon")
+                .kind("episodic")
+                .importance(0.9)
+                .trust(0.6)
+                .layer(Layer::LongTerm)
+                .decay_rate(0.02)
+                .pinned()
+                .source("ci")
+                .valid_from(time("2026-05-01"))
+                .valid_until(time("2026-06-01"))
+                .caused_by(&cause),
+        )
+        .unwrap()
+        .id;
+    let said = memory.get(&id).unwrap().unwrap().lifecycle;
+    assert_eq!(said.kind, Kind::Episodic);
+    assert_eq!(
+        (said.importance, said.trust, said.decay_rate),
+        (0.9, 0.6, 0.02)
+    );
+    assert_eq!((said.layer, said.pinned), (Layer::LongTerm, true));
+    assert_eq!(said.source.as_deref(), Some("ci"));
+    assert_eq!(said.valid_from, Some(time("2026-05-01")));
+    assert_eq!(said.valid_until, Some(time("2026-06-01")));
+    assert_eq!(said.causal_parent, Some(cause.clone()));
+
+    let changed = memory
+        .update(
+            &id,
+            MemoryUpdate::new()
+                .kind("my own")
+                .not_pinned()
+                .no_source()
+                .always_valid(),
+        )
+        .unwrap();
+    assert_eq!(changed.lifecycle.kind, Kind::Other("my own".into()));
+    assert_eq!(
+        (changed.lifecycle.pinned, changed.lifecycle.source),
+        (false, None)
+    );
+    assert_eq!(
+        (changed.lifecycle.valid_from, changed.lifecycle.valid_until),
+        (None, None)
+    );
+    assert_eq!(changed.lifecycle.importance, 0.9, "what is not named stays");
+    assert_eq!(changed.content, "the build failed at noon");
+
+    let new = memory
+        .replace(
+            &id,
+            NewMemory::new("the build failed at one").importance(0.4),
+        )
+        .unwrap();
+    let new = memory.get(&new.id).unwrap().unwrap().lifecycle;
+    assert_eq!((new.importance, new.trust), (0.4, 0.6));
+    assert_eq!(new.causal_parent, Some(cause.clone()));
+
+    memory.delete(&cause).unwrap();
+    let orphan = memory.recall("build failed").unwrap().remove(0).memory;
+    assert_eq!(
+        orphan.lifecycle.causal_parent, None,
+        "no id of what is gone"
+    );
+    assert!(memory.check().unwrap().is_ok());
+}
+
+#[test]
+fn what_nobody_said_is_the_default() {
+    let memory = Memory::open_in_memory().unwrap();
+    let id = memory.store("plain").unwrap().id;
+    let stored = memory.get(&id).unwrap().unwrap();
+    assert_eq!(stored.lifecycle, Lifecycle::default());
+    assert_eq!(stored.usage, mnemic::Usage::default());
+    // Saying the default leaves nothing behind.
+    memory
+        .update(&id, MemoryUpdate::new().importance(0.9))
+        .unwrap();
+    let back = memory
+        .update(&id, MemoryUpdate::new().importance(0.5))
+        .unwrap();
+    assert_eq!(back.lifecycle, Lifecycle::default());
+}
+
+#[test]
+fn values_out_of_range_are_refused_and_nothing_is_stored() {
+    let memory = Memory::open_in_memory().unwrap();
+    let new = || NewMemory::new("x y z");
+    let wrong = [
+        (new().importance(1.1), "importance 1.1 is not in [0, 1]"),
+        (new().trust(-0.1), "trust -0.1 is not in [0, 1]"),
+        (new().trust(f64::NAN), "trust NaN"),
+        (new().decay_rate(f64::INFINITY), "decay rate inf"),
+        (new().kind(""), "its kind is the empty text"),
+        (
+            new()
+                .valid_from(time("2026-02-01"))
+                .valid_until(time("2026-02-01")),
+            "not before",
+        ),
+    ];
+    for (memory_to_store, message) in wrong {
+        let error = memory.store(memory_to_store).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    for named in [new().caused_by("nobody"), new().supersedes(["nobody"])] {
+        let error = memory.store(named).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().contains("nobody"), "{error}");
+    }
+    assert_eq!(memory.health().unwrap().memories, 0);
+}
+
+#[test]
+fn a_memory_is_never_among_its_own_causes_or_successors() {
+    let memory = Memory::open_in_memory().unwrap();
+    memory
+        .store_all([
+            NewMemory::new("a one").id("a").caused_by("c"),
+            NewMemory::new("b two").id("b"),
+            NewMemory::new("c three").id("c").caused_by("b"),
+        ])
+        .unwrap();
+    let error = memory
+        .update("b", MemoryUpdate::new().caused_by("a"))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("its own causes"), "{error}");
+    let error = memory
+        .update("b", MemoryUpdate::new().caused_by("b"))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+
+    memory.supersede("a", "b").unwrap();
+    memory.supersede("b", "c").unwrap();
+    for (old, by) in [("c", "a"), ("b", "a"), ("a", "a")] {
+        let error = memory.supersede(old, by).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{old} by {by}");
+    }
+    assert_eq!(ids(&memory.recall("one two three").unwrap()), ["c"]);
+}
+
+/// A1 for each condition: three hundred nearer ones that fail it do not starve the one that passes.
+#[test]
+fn conditions_hold_before_the_cut() {
+    let memory = Memory::open_in_memory().unwrap();
+    let noise = (0..300).map(|i| NewMemory::new(format!("deploys freeze on Fridays, note {i}")));
+    memory.store_all(noise).unwrap();
+    memory
+        .store(
+            NewMemory::new("a word about shipping: the Friday freeze of all deploys holds in winter too, says the handbook")
+                .id("it")
+                .kind("procedural")
+                .importance(0.8)
+                .trust(0.9)
+                .layer(Layer::LongTerm)
+                .pinned()
+                .source("handbook"),
+        )
+        .unwrap();
+    let (_folder, both) = both(memory);
+    for memory in both {
+        let ask = || Recall::new("deploys freeze on Fridays").limit(5);
+        let asked = [
+            ask().kinds(["procedural"]),
+            ask().min_importance(0.8),
+            ask().min_trust(0.9),
+            ask().layer(Layer::LongTerm),
+            ask().sources(["handbook", "elsewhere"]),
+            ask().pinned(true),
+        ];
+        for recall in asked {
+            assert_eq!(
+                ids(&memory.recall(recall.clone()).unwrap()),
+                ["it"],
+                "{recall:?}"
+            );
+        }
+        let others = [
+            ask().kinds(["semantic"]),
+            ask().min_importance(0.5).layer(Layer::ShortTerm),
+            ask().pinned(false),
+        ];
+        for recall in others {
+            let hits = memory.recall(recall.clone()).unwrap();
+            assert_eq!(hits.len(), 5, "{recall:?}");
+            assert!(!ids(&hits).contains(&"it"), "{recall:?}");
+        }
+        assert!(
+            memory
+                .recall(ask().sources(["nowhere"]))
+                .unwrap()
+                .is_empty()
+        );
+        let why = memory
+            .explain(ask().kinds(["episodic"]).min_trust(0.95), "it")
+            .unwrap();
+        let failed = vec![
+            Condition::Kinds(vec![Kind::Episodic]),
+            Condition::MinTrust(0.95),
+        ];
+        assert_eq!(why.outcome, Outcome::Dropped(Dropped::Filter { failed }));
+    }
+}
+
+/// One memory of each standing, all about one thing.
+fn history() -> Memory {
+    let memory = Memory::open_in_memory().unwrap();
+    let new = |id: &str, created: &str| {
+        NewMemory::new(format!("the cache lives {id} minutes"))
+            .id(id)
+            .created_at(time(created))
+    };
+    memory
+        .store_all([
+            new("old", "2026-01-01"),
+            new("new", "2026-03-01"),
+            new("may", "2026-01-01")
+                .valid_from(time("2026-05-01"))
+                .valid_until(time("2026-06-01")),
+            new("later", "2026-01-01").valid_from(time("2126-01-01")),
+            new("gone", "2026-01-01"),
+        ])
+        .unwrap();
+    memory.supersede("old", "new").unwrap();
+    memory.forget(["gone"]).unwrap();
+    memory
+}
+
+#[test]
+fn what_does_not_stand_is_not_recalled_unless_asked_for() {
+    let (_folder, both) = both(history());
+    for memory in both {
+        let ask = || Recall::new("how long does the cache live").now(time("2026-09-01"));
+        let hits = |recall: Recall| {
+            let hits = memory.recall(recall).unwrap();
+            ids(&hits).join(" ")
+        };
+        assert_eq!(hits(ask()), "new");
+        assert_eq!(hits(ask().include(Include::new().superseded())), "new old");
+        assert_eq!(hits(ask().include(Include::new().forgotten())), "gone new");
+        assert_eq!(hits(ask().include(Include::new().expired())), "may new");
+        assert_eq!(hits(ask().include(Include::new().upcoming())), "later new");
+        assert_eq!(
+            hits(ask().include(Include::all())),
+            "gone later may new old"
+        );
+        assert_eq!(hits(ask().valid_at(time("2026-05-15"))), "may new");
+        assert_eq!(
+            hits(ask().valid_at(time("2026-06-01"))),
+            "new",
+            "until is exclusive"
+        );
+        assert_eq!(
+            hits(ask().valid_at(time("2026-05-01"))),
+            "may new",
+            "from is inclusive"
+        );
+        assert_eq!(hits(ask().valid_at(time("2130-01-01"))), "later new");
+        // The clock of the file: in February nobody knew of "new", and nothing was superseded or forgotten.
+        assert_eq!(hits(ask().as_of(time("2026-02-01"))), "gone old");
+        assert_eq!(hits(ask().as_of(time("2026-05-15"))), "gone may new old");
+        assert_eq!(
+            hits(
+                ask()
+                    .known_at(time("2026-02-01"))
+                    .valid_at(time("2026-05-15"))
+            ),
+            "gone may old"
+        );
+        assert_eq!(hits(ask().as_of(time("2025-12-31"))), "");
+
+        let why = |recall: Recall, id: &str| memory.explain(recall, id).unwrap().outcome;
+        let dropped = |failed| {
+            Outcome::Dropped(Dropped::Filter {
+                failed: vec![failed],
+            })
+        };
+        assert_eq!(
+            why(ask(), "old"),
+            dropped(Condition::NotSuperseded(Timestamp::MAX))
+        );
+        assert_eq!(
+            why(ask(), "gone"),
+            dropped(Condition::NotForgotten(Timestamp::MAX))
+        );
+        assert_eq!(
+            why(ask(), "later"),
+            dropped(Condition::Begun(time("2026-09-01")))
+        );
+        assert_eq!(
+            why(ask(), "may"),
+            dropped(Condition::NotExpired(time("2026-09-01")))
+        );
+        let early = time("2026-02-01");
+        assert_eq!(
+            why(ask().as_of(early), "new"),
+            dropped(Condition::KnownAt(early))
+        );
+        assert!(
+            memory
+                .explain(ask(), "old")
+                .unwrap()
+                .to_string()
+                .contains("another memory stands in its place")
+        );
+    }
+}
+
+#[test]
+fn timeline_get_and_prune_see_more_than_recall() {
+    let memory = history();
+    let listed = |timeline: Timeline| -> String {
+        let mut ids: Vec<String> = memory
+            .timeline(timeline)
+            .unwrap()
+            .into_iter()
+            .map(|memory| memory.id)
+            .collect();
+        ids.sort_unstable();
+        ids.join(" ")
+    };
+    assert_eq!(listed(Timeline::new()), "later may new old");
+    assert_eq!(
+        listed(Timeline::new().include(Include::all())),
+        "gone later may new old"
+    );
+    assert_eq!(
+        listed(Timeline::new().as_of(time("2026-02-01"))),
+        "gone later may old"
+    );
+    let gone = memory.get("gone").unwrap().unwrap();
+    assert!(gone.lifecycle.forgotten_at.is_some());
+    let old = memory.get("old").unwrap().unwrap();
+    assert_eq!(old.lifecycle.superseded_by.as_deref(), Some("new"));
+    // What is to be gone is gone, however it stood.
+    assert_eq!(
+        memory
+            .prune(Prune::new().scope(Scope::Global).apply())
+            .unwrap()
+            .ids
+            .len(),
+        5
+    );
+    assert_eq!(memory.health().unwrap().memories, 0);
+}
+
+#[test]
+fn a_superseded_memory_stays_so_when_the_other_one_goes() {
+    let memory = history();
+    memory.delete("new").unwrap();
+    assert!(
+        memory
+            .recall("cache minutes")
+            .unwrap()
+            .iter()
+            .all(|hit| hit.memory.id != "old")
+    );
+    let old = memory.get("old").unwrap().unwrap().lifecycle;
+    assert!(old.superseded_at.is_some() && old.superseded_by.is_none());
+    assert!(memory.check().unwrap().is_ok());
+}
+
+#[test]
+fn storing_may_supersede_and_a_bound_handle_reaches_no_other_project() {
+    let memory = Memory::open_in_memory().unwrap();
+    memory
+        .store(NewMemory::new("tea at four").id("web").project("web"))
+        .unwrap();
+    memory
+        .store(NewMemory::new("tea at five").id("home").project("home"))
+        .unwrap();
+    let web = memory.in_project("web");
+    let outside = [
+        web.store(NewMemory::new("tea at six").supersedes(["home"]))
+            .unwrap_err(),
+        web.store(NewMemory::new("tea at six").caused_by("home"))
+            .unwrap_err(),
+        web.update("web", MemoryUpdate::new().caused_by("home"))
+            .unwrap_err(),
+        web.supersede("home", "web").unwrap_err(),
+        web.supersede("web", "home").unwrap_err(),
+        web.forget(["home"]).unwrap_err(),
+        web.revive(["home"]).unwrap_err(),
+    ];
+    for error in outside {
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+    }
+    assert_eq!(web.touch(["home", "web"]).unwrap(), ["home"]);
+    assert_eq!(memory.get("home").unwrap().unwrap().usage.accesses, 0);
+    assert_eq!(memory.get("web").unwrap().unwrap().usage.accesses, 1);
+    web.store(NewMemory::new("tea at six").id("six").supersedes(["web"]))
+        .unwrap();
+    assert_eq!(ids(&web.recall("tea").unwrap()), ["six"]);
+    assert_eq!(
+        ids(&memory.recall(Recall::new("tea").scope(Scope::All)).unwrap()),
+        ["home", "six"]
+    );
+}
+
+/// Everything that a filter may ask of a lifecycle.
+#[derive(Debug, Clone)]
+struct Asked {
+    kinds: Vec<&'static str>,
+    importance: Option<f64>,
+    trust: Option<f64>,
+    layer: Option<Layer>,
+    sources: Vec<&'static str>,
+    pinned: Option<bool>,
+    include: [bool; 4],
+    known_at: Option<u8>,
+    valid_at: Option<u8>,
+}
+
+fn day(day: u8) -> Timestamp {
+    let first = time("2026-01-01").as_micros();
+    Timestamp::from_micros(first + i64::from(day) * 86_400_000_000).unwrap()
+}
+
+impl Asked {
+    fn recall(&self) -> Recall {
+        let mut include = Include::new();
+        let [superseded, forgotten, upcoming, expired] = self.include;
+        if superseded {
+            include = include.superseded();
+        }
+        if forgotten {
+            include = include.forgotten();
+        }
+        if upcoming {
+            include = include.upcoming();
+        }
+        if expired {
+            include = include.expired();
+        }
+        let mut recall = Recall::new("alpha")
+            .no_limit()
+            .now(day(40))
+            .include(include);
+        recall = recall
+            .kinds(self.kinds.iter())
+            .sources(self.sources.iter().copied());
+        if let Some(least) = self.importance {
+            recall = recall.min_importance(least);
+        }
+        if let Some(least) = self.trust {
+            recall = recall.min_trust(least);
+        }
+        if let Some(layer) = self.layer {
+            recall = recall.layer(layer);
+        }
+        if let Some(pinned) = self.pinned {
+            recall = recall.pinned(pinned);
+        }
+        if let Some(at) = self.known_at {
+            recall = recall.known_at(day(at));
+        }
+        if let Some(at) = self.valid_at {
+            recall = recall.valid_at(day(at));
+        }
+        recall
+    }
+
+    /// Written anew, from the documentation.
+    fn admits(&self, memory: &StoredMemory) -> bool {
+        let life = &memory.lifecycle;
+        let [superseded, forgotten, upcoming, expired] = self.include;
+        let known = self.known_at.map(day);
+        let by = |time: Option<Timestamp>| {
+            time.is_some_and(|time| known.is_none_or(|known| time <= known))
+        };
+        let valid = self.valid_at.map_or(day(40), day);
+        (self.kinds.is_empty() || self.kinds.contains(&life.kind.as_str()))
+            && self.importance.is_none_or(|least| life.importance >= least)
+            && self.trust.is_none_or(|least| life.trust >= least)
+            && self.layer.is_none_or(|layer| life.layer == layer)
+            && (self.sources.is_empty()
+                || life
+                    .source
+                    .as_deref()
+                    .is_some_and(|source| self.sources.contains(&source)))
+            && self.pinned.is_none_or(|pinned| life.pinned == pinned)
+            && known.is_none_or(|known| memory.created_at <= known)
+            && (superseded || !by(life.superseded_at))
+            && (forgotten || !by(life.forgotten_at))
+            && (upcoming || life.valid_from.is_none_or(|from| from <= valid))
+            && (expired || life.valid_until.is_none_or(|until| until > valid))
+    }
+}
+
+prop_compose! {
+    fn asked()(
+        kinds in prop::collection::vec(prop::sample::select(vec!["semantic", "episodic", "own"]), 0..3),
+        importance in prop::option::of(prop::sample::select(vec![0.0, 0.3, 0.5, 0.7])),
+        trust in prop::option::of(prop::sample::select(vec![0.2, 0.75, 0.8])),
+        layer in prop::option::of(prop::sample::select(vec![Layer::ShortTerm, Layer::LongTerm])),
+        sources in prop::collection::vec(prop::sample::select(vec!["a", "b", "none"]), 0..2),
+        pinned in prop::option::of(any::<bool>()),
+        include in any::<[bool; 4]>(),
+        known_at in prop::option::weighted(0.3, 0u8..80),
+        valid_at in prop::option::weighted(0.3, 0u8..80),
+    ) -> Asked {
+        Asked { kinds, importance, trust, layer, sources, pinned, include, known_at, valid_at }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Store(NewMemory),
+    Say(usize, MemoryUpdate),
+    Supersede(usize, usize),
+    Forget(usize),
+    Revive(usize),
+    Delete(usize),
+}
+
+prop_compose! {
+    fn said()(
+        kind in prop::option::of(prop::sample::select(vec!["semantic", "episodic", "own"])),
+        importance in prop::option::of(prop::sample::select(vec![0.1, 0.5, 0.7, 1.0])),
+        trust in prop::option::of(prop::sample::select(vec![0.2, 0.75, 0.9])),
+        layer in prop::option::of(prop::sample::select(vec![Layer::ShortTerm, Layer::LongTerm])),
+        source in prop::option::of(prop::sample::select(vec!["a", "b"])),
+        pinned in any::<bool>(),
+        window in prop::option::of((0u8..80, 1u8..20)),
+        created in 0u8..40,
+    ) -> (MemoryUpdate, NewMemory) {
+        let (mut update, mut new) = (MemoryUpdate::new(), NewMemory::new("alpha beta").created_at(day(created)));
+        if let Some(kind) = kind {
+            (update, new) = (update.kind(kind), new.kind(kind));
+        }
+        if let Some(importance) = importance {
+            (update, new) = (update.importance(importance), new.importance(importance));
+        }
+        if let Some(trust) = trust {
+            (update, new) = (update.trust(trust), new.trust(trust));
+        }
+        if let Some(layer) = layer {
+            (update, new) = (update.layer(layer), new.layer(layer));
+        }
+        if let Some(source) = source {
+            (update, new) = (update.source(source), new.source(source));
+        }
+        if pinned {
+            (update, new) = (update.pinned(), new.pinned());
+        }
+        if let Some((from, days)) = window {
+            let (from, until) = (day(from), day(from + days));
+            (update, new) = (update.valid_from(from).valid_until(until), new.valid_from(from).valid_until(until));
+        }
+        (update, new)
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => said().prop_map(|(_, new)| Step::Store(new)),
+        3 => (any::<usize>(), said()).prop_map(|(which, (update, _))| Step::Say(which, update)),
+        1 => (any::<usize>(), any::<usize>()).prop_map(|(a, b)| Step::Supersede(a, b)),
+        1 => any::<usize>().prop_map(Step::Forget),
+        1 => any::<usize>().prop_map(Step::Revive),
+        1 => any::<usize>().prop_map(Step::Delete),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever is said and done, a question finds exactly the memories that its conditions admit: by the index in memory,
+    /// which follows another handle's changes, and by the file.
+    #[test]
+    fn filters_admit_what_they_say(
+        rounds in prop::collection::vec((prop::collection::vec(step(), 1..8), asked()), 1..5),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.db");
+        let open = |budget| Memory::builder().no_embedder().index_budget(budget).open(&path).unwrap();
+        let (by_index, by_file) = (open(1 << 20), open(0));
+        for (steps, asked) in rounds {
+            for step in steps {
+                let there = by_file.timeline(Timeline::new().include(Include::all())).unwrap();
+                let id = |which: usize| Some(there.get(which % there.len().max(1))?.id.clone());
+                match step {
+                    Step::Store(new) => {
+                        by_file.store(new).unwrap();
+                    }
+                    Step::Say(which, update) => if let Some(id) = id(which) {
+                        by_file.update(&id, update).unwrap();
+                    },
+                    Step::Supersede(a, b) => if let (Some(a), Some(b)) = (id(a), id(b)) {
+                        // Not where it would go in a circle.
+                        let _ = by_file.supersede(&a, &b);
+                    },
+                    Step::Forget(which) => by_file.forget(id(which)).unwrap(),
+                    Step::Revive(which) => by_file.revive(id(which)).unwrap(),
+                    Step::Delete(which) => if let Some(id) = id(which) {
+                        by_file.delete(&id).unwrap();
+                    },
+                }
+            }
+            let all = by_file.timeline(Timeline::new().include(Include::all())).unwrap();
+            let mut expected: Vec<&str> =
+                all.iter().filter(|memory| asked.admits(memory)).map(|memory| memory.id.as_str()).collect();
+            expected.sort_unstable();
+            by_index.warm_up().unwrap();
+            for memory in [&by_index, &by_file] {
+                let hits = memory.recall(asked.recall()).unwrap();
+                prop_assert_eq!(ids(&hits), expected.clone());
+            }
+        }
+        prop_assert!(by_file.check().unwrap().is_ok());
+    }
+}
