@@ -27,7 +27,7 @@ impl Memory {
     /// unless asked for.
     ///
     /// It takes over what they have: relations from and to others (not among each other), entities in the order of the
-    /// ids, and uses, summed. Unless it has its own, it has all their tags, the highest importance, a pin and the long-term
+    /// ids after its own, and uses, summed. (A handle with an extractor looks for entities where none of them has any.) Unless it has its own, it has all their tags, the highest importance, a pin and the long-term
     /// layer where one of them has it, and their kind, trust, rate of decay, source and cause where they agree. Their project
     /// must be one, and is its own. They keep all of it too, so that nothing is lost where the new memory is deleted and
     /// they are restored: with a history ([`Memory::keep_history`]) each step can be undone.
@@ -70,6 +70,10 @@ impl Memory {
     ) -> Result<Merged> {
         check_content(&into.content)?;
         check_entities(into.entities.as_deref())?;
+        let found = match into.entities {
+            Some(_) => None,
+            None => self.found_in(&into.content)?,
+        };
         let mut superseded: Vec<String> = Vec::with_capacity(ids.len());
         for id in ids {
             if !superseded.contains(&id) {
@@ -89,10 +93,13 @@ impl Memory {
             self.write(|transaction| {
                 let sources = sources(transaction, scope, &superseded)?;
                 let mut into = heir(into.clone(), &sources)?;
+                if into.entities.is_none() && sources.iter().all(|old| old.entities.is_empty()) {
+                    into.entities.clone_from(&found);
+                }
                 into.supersedes.extend(superseded.iter().cloned());
                 let (row, said) = new_row(into, None, now);
                 let id = transaction.insert(&row, embeddings.get(0))?;
-                said.say(transaction, scope, &id, now)?;
+                said.say(transaction, scope, &id, row.created_at)?;
                 let taken = transaction.take_over(&id, &superseded)?;
                 Ok(Merged {
                     stored: Stored {

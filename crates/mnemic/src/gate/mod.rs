@@ -156,7 +156,7 @@ impl Memory {
                     memory.supersedes.extend(superseded.clone());
                     let (row, said) = new_row(memory, None, now);
                     let id = transaction.insert(&row, embeddings.get(0))?;
-                    said.say(transaction, scope, &id, now)?;
+                    said.say(transaction, scope, &id, row.created_at)?;
                     let created_at = row.created_at;
                     Ok(Some(Stored {
                         id,

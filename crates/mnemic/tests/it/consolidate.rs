@@ -187,8 +187,11 @@ fn what_is_merged_takes_over_all_that_the_others_have() {
     store("y", NewMemory::new("the deploy bot enforces it"));
     store("cause", NewMemory::new("a deploy on a Friday went wrong"));
     let a = NewMemory::new("deploys freeze on Fridays").tags(["ops", "rules"]);
+    let a = a.entities(["Deploys", "Friday"]);
     store("a", a.importance(0.9).caused_by("cause").kind("procedural"));
-    let b = NewMemory::new("no deploys on a Friday").tags(["rules", "release"]);
+    let b = NewMemory::new("no deploys on a Friday")
+        .tags(["rules", "release"])
+        .entities(["friday", "Release"]);
     store(
         "b",
         b.layer(Layer::LongTerm)
@@ -225,6 +228,8 @@ fn what_is_merged_takes_over_all_that_the_others_have() {
     assert_eq!(life.causal_parent.as_deref(), Some("cause"));
     assert_eq!(life.trust, 0.75, "they did not agree");
     assert_eq!(got.usage.accesses, 3);
+    assert_eq!(got.entities, ["Deploys", "Friday", "Release"]);
+    assert_eq!(merged.entities, 3);
     let connection = rusqlite::Connection::open(&path).unwrap();
     let mut statement = connection
         .prepare(
