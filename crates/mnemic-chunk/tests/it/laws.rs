@@ -95,15 +95,21 @@ fn settings() -> impl Strategy<Value = Chunking> {
         sizes
             .clone()
             .prop_map(|(max, overlap)| Chunking::markdown(max).overlap(overlap)),
-        #[cfg(feature = "code")]
-        sizes.clone().prop_map(|(max, overlap)| {
-            Chunking::code(mnemic_chunk::Language::Rust, max)
-                .overlap(overlap)
-                .in_tokens()
-        }),
+        sizes.clone().prop_map(|(max, overlap)| code(max, overlap)),
         sizes.prop_map(|(max, overlap)| seed(max, overlap)),
         Just(Chunking::ra_h()),
     ]
+}
+
+/// Anything as code, in a build that knows code.
+fn code(max: usize, overlap: usize) -> Chunking {
+    match Chunking::code(mnemic_chunk::Language::Rust, max)
+        .overlap(overlap)
+        .in_tokens()
+    {
+        code if code.validate().is_ok() => code,
+        _ => Chunking::tokens(max, overlap),
+    }
 }
 
 /// The rule of RA-H with another size.
