@@ -73,6 +73,8 @@ fn the_rule_follows_the_format() {
 
 #[cfg(feature = "html")]
 mod html {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
