@@ -495,6 +495,14 @@ impl WriteTransaction<'_> {
              WHERE memory = ?1 AND (before IS NOT NULL OR detail IS NOT NULL OR project IS NOT NULL)",
             [id],
         )?;
+        // The images of others tell how they were related to it.
+        self.execute(
+            "taking a memory out of the history of others",
+            "UPDATE memory_events SET before = NULL WHERE before IS NOT NULL AND instr(before, ?1) > 0 AND EXISTS (
+                 SELECT 1 FROM json_each(before, '$.relations') r
+                 WHERE r.value ->> 'from' = ?1 OR r.value ->> 'to' = ?1)",
+            [id],
+        )?;
         if stripped > 0 && self.keeps_history()? {
             self.add_event(id, None, &Action::Erased, None, None, None)?;
         }

@@ -127,8 +127,6 @@ mod html {
         assert!(source.is_ok_and(|source| source.text.trim() == "deep"));
     }
 
-    use proptest::prelude::*;
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
         #[test]

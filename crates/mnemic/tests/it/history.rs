@@ -330,6 +330,18 @@ fn erasing_takes_the_images_out() {
     );
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.windows(12).any(|window| window == b"zanzibarquux"));
+    // What others were related to it for is told of it too.
+    memory.store(NewMemory::new("related").id("c")).unwrap();
+    memory
+        .store(NewMemory::new("to be erased").id("d"))
+        .unwrap();
+    memory
+        .relate(("c", "d", "supports", "because of the quuxzanzibar"))
+        .unwrap();
+    memory.update("c", "related still").unwrap();
+    memory.erase("d").unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(!bytes.windows(12).any(|window| window == b"quuxzanzibar"));
     // The others keep theirs.
     let other = memory
         .events(Events::of("b").actions([Action::Updated]))
