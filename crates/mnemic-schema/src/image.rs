@@ -38,7 +38,7 @@ pub struct Image {
     document: Option<ImageDocument>,
 }
 
-/// What it was as a document, its source included; its chunks are made of that again.
+/// What a document is beside its memory.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct ImageDocument {
     title: String,
@@ -49,7 +49,7 @@ struct ImageDocument {
     origin: Option<String>,
     origin_hash: Option<String>,
     chunking: String,
-    preview: u32,
+    preview: i64,
     source: String,
 }
 
@@ -127,13 +127,19 @@ SELECT json_object(
         WHERE r.from_seq = m.seq OR r.to_seq = m.seq)),
     'effects', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.causal_parent = m.seq)),
     'superseded', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.superseded_by = m.seq)),
-    'document', json((SELECT json_object(
+    'document', CASE WHEN d.seq IS NOT NULL THEN json_object(
         'title', d.title, 'description', d.description, 'link', d.link, 'metadata', d.metadata, 'event_date', d.event_date,
-        'origin', d.origin, 'origin_hash', d.origin_hash, 'chunking', d.chunking, 'preview', d.preview, 'source', d.source)
-        FROM documents d WHERE d.seq = m.seq))
-) FROM memories m LEFT JOIN lifecycle l ON l.seq = m.seq LEFT JOIN memory_access a ON a.seq = m.seq WHERE m.seq = ?1";
+        'origin', d.origin, 'origin_hash', d.origin_hash, 'chunking', d.chunking, 'preview', d.preview, 'source', d.source) END
+) FROM memories m LEFT JOIN lifecycle l ON l.seq = m.seq LEFT JOIN memory_access a ON a.seq = m.seq
+  LEFT JOIN documents d ON d.seq = m.seq WHERE m.seq = ?1";
 
 impl Image {
+    /// Whether it is a document: put back, it is to be cut anew.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        self.document.is_some()
+    }
+
     /// Reads what [`Snapshot::image`] wrote.
     ///
     /// # Errors
@@ -189,14 +195,6 @@ impl Image {
     }
 }
 
-impl Image {
-    /// Whether it was a document: put back, it is to be cut anew.
-    #[must_use]
-    pub fn is_document(&self) -> bool {
-        self.document.is_some()
-    }
-}
-
 impl Snapshot<'_> {
     /// The image of the memory with a key, as JSON.
     pub(crate) fn image(&self, seq: i64) -> Result<Option<String>, SchemaError> {
@@ -210,7 +208,8 @@ impl Snapshot<'_> {
 
 impl WriteTransaction<'_> {
     /// Makes a memory what its image says: in place where it is there, else stored again under its id, with its relations
-    /// to what is there still. A text that is not the one there needs its vector, as in [`WriteTransaction::insert`].
+    /// to what is there still. A text that is not the one there needs its vector, as in [`WriteTransaction::insert`]. A document
+    /// is put back with its source, and is to be cut anew: until then it is known that its chunks are not those of it.
     ///
     /// # Errors
     /// As [`WriteTransaction::insert`] and [`WriteTransaction::update`].
@@ -234,17 +233,13 @@ impl WriteTransaction<'_> {
                 };
                 self.insert(&row, embedded)?;
                 self.set_usage(id, image.usage)?;
-                self.put_back_document(image)?;
             }
             Some(there) => {
-                // First, as the text of a document that is changed by itself is refused.
-                self.put_back_document(image)?;
-                let there_is = image.document.is_some();
-                if there_is && there.content != image.content {
-                    self.put_back_card(image, embedded)?;
+                if image.document.is_some() {
+                    self.put_back_card(id, &image.content, embedded)?;
                 }
                 let change = RowChange {
-                    content: (!there_is && there.content != image.content)
+                    content: (image.document.is_none() && there.content != image.content)
                         .then(|| image.content.clone()),
                     project: (there.project != image.project).then(|| image.project.clone()),
                     tags: (there.tags != image.tags).then(|| image.tags.clone()),
@@ -253,6 +248,9 @@ impl WriteTransaction<'_> {
                 let embedded = embedded.filter(|_| change.content.is_some());
                 self.update(id, &change, image.updated_at, embedded)?;
             }
+        }
+        if let Some(document) = &image.document {
+            self.put_back_document(id, document)?;
         }
         self.set_times(id, image.created_at, image.updated_at)?;
         self.set_lifecycle(id, &self.of_what_is_there(&image.lifecycle)?)?;
@@ -263,22 +261,46 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    /// Makes a document what its image says, to be cut anew.
-    fn put_back_document(&self, image: &Image) -> Result<(), SchemaError> {
-        let Some(document) = &image.document else {
-            return Ok(());
-        };
+    /// The text of a document's memory, with its vector.
+    fn put_back_card(
+        &mut self,
+        id: &str,
+        card: &str,
+        embedded: Option<Embedded<'_>>,
+    ) -> Result<(), SchemaError> {
+        let doing = "putting back the card of a document";
+        let seq = self.must_have(id)?;
+        let changed = self.execute(
+            doing,
+            "UPDATE memories SET content = ?2 WHERE seq = ?1 AND content <> ?2",
+            rusqlite::params![seq, card],
+        )?;
+        if changed > 0 {
+            if self.has_vector_table()? {
+                self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
+            }
+            if let Some(embedded) = embedded {
+                self.put_vector(seq, id, embedded)?;
+            }
+            self.log(seq)?;
+        }
+        Ok(())
+    }
+
+    /// The source of a document and what it is beside its memory.
+    fn put_back_document(&self, id: &str, document: &ImageDocument) -> Result<(), SchemaError> {
+        let seq = self.must_have(id)?;
         self.execute(
             "putting back a document",
-            "INSERT INTO documents
-                 (seq, title, description, link, metadata, event_date, origin, origin_hash, chunking, preview, source)
-             SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM memories WHERE id = ?1
-             ON CONFLICT (seq) DO UPDATE SET title = excluded.title, description = excluded.description,
-                 link = excluded.link, metadata = excluded.metadata, event_date = excluded.event_date,
-                 origin = excluded.origin, origin_hash = excluded.origin_hash, chunking = excluded.chunking,
-                 preview = excluded.preview, source = excluded.source",
+            "INSERT INTO documents (seq, title, description, link, metadata, event_date, origin, origin_hash, chunking, preview, source)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (seq) DO UPDATE SET
+                 title = excluded.title, description = excluded.description, link = excluded.link,
+                 metadata = excluded.metadata, event_date = excluded.event_date, origin = excluded.origin,
+                 origin_hash = excluded.origin_hash, chunking = excluded.chunking, preview = excluded.preview,
+                 source = excluded.source",
             rusqlite::params![
-                image.id,
+                seq,
                 document.title,
                 document.description,
                 document.link,
@@ -292,27 +314,6 @@ impl WriteTransaction<'_> {
             ],
         )?;
         Ok(())
-    }
-
-    /// Puts back the card of a document that is there, with its vector.
-    fn put_back_card(
-        &mut self,
-        image: &Image,
-        embedded: Option<Embedded<'_>>,
-    ) -> Result<(), SchemaError> {
-        self.admit(embedded.map(|embedded| embedded.model))?;
-        let doing = "putting back the card of a document";
-        let seq = self.must_have(&image.id)?;
-        self.execute(
-            doing,
-            "UPDATE memories SET content = ?2 WHERE seq = ?1",
-            rusqlite::params![seq, image.content],
-        )?;
-        if let Some(embedded) = embedded {
-            self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
-            self.insert_vector(seq, &image.id, embedded)?;
-        }
-        self.log(seq)
     }
 
     /// A lifecycle that names only memories that are there.

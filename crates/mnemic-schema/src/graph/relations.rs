@@ -4,6 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
+use crate::events::Action;
 use crate::filter::{Filter, Scope};
 use crate::graph::{
     Direction, HubRow, NewRelationRow, RelationChange, RelationFilter, RelationRow, at_most, keys,
@@ -61,6 +62,12 @@ impl WriteTransaction<'_> {
                     relation.created_at.to_string()
                 ],
             )?;
+            self.note_relation(
+                &Action::Related,
+                &relation.from,
+                &relation.to,
+                &relation.kind,
+            )?;
             return Ok(RelationChange::Added);
         };
         let now: Said = (
@@ -76,6 +83,12 @@ impl WriteTransaction<'_> {
             "UPDATE relations SET explanation = ?2, context = ?3, source = ?4 WHERE relation = ?1",
             params![key, now.0, now.1, now.2],
         )?;
+        self.note_relation(
+            &Action::Related,
+            &relation.from,
+            &relation.to,
+            &relation.kind,
+        )?;
         Ok(RelationChange::Updated)
     }
 
@@ -90,16 +103,39 @@ impl WriteTransaction<'_> {
         kind: &str,
         scope: &Scope,
     ) -> Result<bool, SchemaError> {
-        let (Some(from), Some(to)) = (self.key_within(from, scope)?, self.key_within(to, scope)?)
-        else {
+        let keys = (self.key_within(from, scope)?, self.key_within(to, scope)?);
+        let (Some(from_seq), Some(to_seq)) = keys else {
             return Ok(false);
         };
         let deleted = self.execute(
             "deleting a relation",
             "DELETE FROM relations WHERE from_seq = ?1 AND to_seq = ?2 AND kind = ?3",
-            params![from, to, kind],
+            params![from_seq, to_seq, kind],
         )?;
+        if deleted > 0 {
+            self.note_relation(&Action::Unrelated, from, to, kind)?;
+        }
         Ok(deleted > 0)
+    }
+
+    /// Notes which relation was made, changed or removed; not what it says, which is to go with its memories, and of another
+    /// project not whither it leads, which is none of the business of who reads this one's history.
+    fn note_relation(
+        &mut self,
+        action: &Action,
+        from: &str,
+        to: &str,
+        kind: &str,
+    ) -> Result<(), SchemaError> {
+        if !self.keeps_history()? {
+            return Ok(());
+        }
+        let detail = if self.project_of(from)? == self.project_of(to)? {
+            serde_json::json!({ "to": to, "kind": kind })
+        } else {
+            serde_json::json!({ "kind": kind })
+        };
+        self.note(from, action, Some(detail.to_string()))
     }
 
     fn end(&self, id: &str, scope: &Scope) -> Result<i64, SchemaError> {
@@ -135,11 +171,12 @@ impl Snapshot<'_> {
     pub fn passing(&self, seqs: &[i64], filter: &Filter) -> Result<Vec<i64>, SchemaError> {
         let (conditions, filter_values) = filter.clause();
         let mut values = vec![keys(seqs)];
+        // CROSS JOIN: from the few keys at hand, whatever index a condition has.
         values.extend(filter_values);
         self.connection()
             .prepare_cached(&format!(
-                "SELECT m.seq FROM memories m
-                 WHERE m.seq IN (SELECT value FROM json_each(?)){conditions} ORDER BY m.seq"
+                "SELECT DISTINCT m.seq FROM json_each(?) k CROSS JOIN memories m ON m.seq = k.value
+                 WHERE TRUE{conditions} ORDER BY m.seq"
             ))
             .and_then(|mut statement| {
                 statement

@@ -1,6 +1,6 @@
-//! Where a memory comes from and what came of it: its causes, what it caused, its relations. It judges none of them.
+//! Where a memory comes from and what came of it: its causes, what it caused, its relations, its history. It judges none of them.
 
-use mnemic_schema::{Direction, RelationFilter, Scope, Snapshot};
+use mnemic_schema::{Direction, Event, EventFilter, Order, RelationFilter, Scope, Snapshot};
 
 use crate::graph::list::key;
 use crate::graph::relation::Relation;
@@ -21,6 +21,8 @@ pub struct Trace {
     pub descendants: Vec<Traced>,
     /// Its relations, latest made first.
     pub relations: Vec<Relation>,
+    /// What happened to it, first to last, as far as the file keeps its history.
+    pub events: Vec<Event>,
 }
 
 /// A memory on a chain of causes.
@@ -34,7 +36,8 @@ pub struct Traced {
 }
 
 impl Memory {
-    /// Follows the causes of a memory, and what it caused, to a depth, and lists its relations: all of one state of the file.
+    /// Follows the causes of a memory, and what it caused, to a depth, and lists its relations and what happened to it: all
+    /// of one state of the file.
     ///
     /// Each memory is there once among the ancestors and once among the descendants, with its least depth, also where causes
     /// go in a circle. What is superseded or forgotten is there too.
@@ -82,6 +85,15 @@ impl Memory {
                 ancestors: traced(snapshot, seq, scope, Direction::Inward, depth)?,
                 descendants: traced(snapshot, seq, scope, Direction::Outward, depth)?,
                 relations: relations.into_iter().map(Into::into).collect(),
+                events: snapshot.events(
+                    &EventFilter {
+                        scope: scope.clone(),
+                        memory: Some(id.to_owned()),
+                        ..EventFilter::default()
+                    },
+                    Order::OldestFirst,
+                    None,
+                )?,
             })
         })
     }

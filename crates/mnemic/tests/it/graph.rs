@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use mnemic::{
-    ErrorKind, Link, Memory, Neighbours, NewMemory, NewRelation, ProjectMemory, Prune, Recall,
-    Related, RelationKind, Relations, Scope, ShortestPath,
+    Action, ErrorKind, Events, History, Link, Memory, Neighbours, NewMemory, NewRelation,
+    ProjectMemory, Prune, Recall, Related, RelationKind, Relations, Scope, ShortestPath,
 };
 use tempfile::TempDir;
 
@@ -13,7 +13,7 @@ use crate::support::{builder, memory, sound, time};
 /// Stores memories whose ids are their texts.
 fn put(memory: &Memory, ids: &[&str], project: Option<&str>) {
     let named = ids.iter().map(|id| {
-        let new = NewMemory::new(*id).id(*id);
+        let new = NewMemory::new(*id).id(*id).created_at(time("2026-01-01"));
         match project {
             Some(project) => new.project(project),
             None => new,
@@ -382,7 +382,7 @@ fn hubs_and_the_last_changed() {
     assert!(memory.hubs(0).unwrap().is_empty());
     // Of two with as many, the one that was changed last.
     draw(&memory, "d", "a");
-    memory.update("d", "d, later").unwrap();
+    memory.update("c", "c, later").unwrap();
     draw(&memory, "d", "b");
     memory.unrelate("d", "a", "cites").unwrap();
     let second: Vec<String> = memory
@@ -391,8 +391,8 @@ fn hubs_and_the_last_changed() {
         .into_iter()
         .map(|h| h.memory.id)
         .collect();
-    assert_eq!(second, ["b", "a", "d", "c"]);
-    assert_eq!(memory.recently_updated(1).unwrap()[0].id, "d");
+    assert_eq!(second, ["b", "a", "c", "d"]);
+    assert_eq!(memory.recently_updated(1).unwrap()[0].id, "c");
 }
 
 /// Two projects and a link of each kind between them.
@@ -516,4 +516,59 @@ fn relations_rewrite_no_index() {
         .recall(Recall::new("a b").now(time("2026-12-01")))
         .unwrap();
     assert_eq!(hits, after);
+}
+
+#[test]
+fn the_history_tells_of_relations_and_a_trace_of_the_history() {
+    let memory = memory().acting_as("anna");
+    put(&memory, &["a", "b"], Some("web"));
+    put(&memory, &["h"], Some("home"));
+    memory.keep_history(History::new()).unwrap();
+    draw(&memory, "a", "b");
+    memory.relate(("a", "b", "cites", "by name")).unwrap();
+    memory.relate(("a", "b", "cites", "by number")).unwrap();
+    draw(&memory, "a", "h");
+    assert!(memory.unrelate("a", "b", "cites").unwrap());
+    assert!(!memory.unrelate("a", "b", "cites").unwrap());
+    let events = memory.trace("a", 1).unwrap().events;
+    let told: Vec<(&Action, &str)> = events
+        .iter()
+        .map(|event| (&event.action, event.detail.as_deref().unwrap()))
+        .collect();
+    let to_b = r#"{"kind":"cites","to":"b"}"#;
+    assert_eq!(
+        told,
+        [
+            (&Action::Related, to_b),
+            (&Action::Related, to_b),
+            (&Action::Related, r#"{"kind":"cites"}"#),
+            (&Action::Unrelated, to_b),
+        ]
+    );
+    assert_eq!(events[0].actor.as_deref(), Some("anna"));
+    assert_eq!(
+        memory.in_project("web").trace("a", 1).unwrap().events,
+        events
+    );
+    memory
+        .update("h", mnemic::MemoryUpdate::new().project("web"))
+        .unwrap();
+    memory.update("h", "h, changed").unwrap();
+    let web = memory.in_project("web").trace("h", 1).unwrap();
+    let all = memory.trace("h", 1).unwrap();
+    assert_eq!((web.events.len(), all.events.len()), (1, 2));
+}
+
+#[test]
+fn undoing_a_deletion_brings_its_relations_back() {
+    let memory = memory();
+    put(&memory, &["a", "b"], None);
+    memory.keep_history(History::new()).unwrap();
+    draw(&memory, "a", "b");
+    let before = memory.relations("a").unwrap();
+    memory.delete("b").unwrap();
+    assert!(memory.relations("a").unwrap().is_empty());
+    let deleted = memory.events(Events::of("b")).unwrap().remove(0);
+    memory.undo(deleted.number).unwrap();
+    assert_eq!(memory.relations("a").unwrap(), before);
 }

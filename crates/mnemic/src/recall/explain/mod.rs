@@ -190,8 +190,8 @@ impl Memory {
     /// Asks a question as [`Memory::recall`] does and tells what became of one memory: its rank and what its score was
     /// made of, or the stage that dropped it and the number by which it did.
     ///
-    /// The stages are, in their order: scope, filter, the words of the question, the candidates of the legs, the floors,
-    /// the limit, the budget. Where a memory is no candidate, each leg is searched to its end for the rank that it has
+    /// The stages are, in their order: scope, filter, the words of the question, the candidates of the legs (with what
+    /// links lead to from them, by [`Recall::expand`]), the floors, the limit, the budget. Where a memory is no candidate, each leg is searched to its end for the rank that it has
     /// there: as slow as a recall without a limit. Nothing is written.
     ///
     /// # Errors
