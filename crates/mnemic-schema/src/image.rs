@@ -35,6 +35,22 @@ pub struct Image {
     relations: Vec<ImageRelation>,
     effects: Vec<String>,
     superseded: Vec<String>,
+    document: Option<ImageDocument>,
+}
+
+/// What a document is beside its memory.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ImageDocument {
+    title: String,
+    description: Option<String>,
+    link: Option<String>,
+    metadata: Option<String>,
+    event_date: Option<String>,
+    origin: Option<String>,
+    origin_hash: Option<String>,
+    chunking: String,
+    preview: i64,
+    source: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -69,6 +85,7 @@ struct Written {
     effects: Vec<String>,
     #[serde(default)]
     superseded: Vec<String>,
+    document: Option<ImageDocument>,
 }
 
 #[derive(Deserialize)]
@@ -109,10 +126,20 @@ SELECT json_object(
         FROM relations r JOIN memories f ON f.seq = r.from_seq JOIN memories t ON t.seq = r.to_seq
         WHERE r.from_seq = m.seq OR r.to_seq = m.seq)),
     'effects', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.causal_parent = m.seq)),
-    'superseded', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.superseded_by = m.seq))
-) FROM memories m LEFT JOIN lifecycle l ON l.seq = m.seq LEFT JOIN memory_access a ON a.seq = m.seq WHERE m.seq = ?1";
+    'superseded', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.superseded_by = m.seq)),
+    'document', CASE WHEN d.seq IS NOT NULL THEN json_object(
+        'title', d.title, 'description', d.description, 'link', d.link, 'metadata', d.metadata, 'event_date', d.event_date,
+        'origin', d.origin, 'origin_hash', d.origin_hash, 'chunking', d.chunking, 'preview', d.preview, 'source', d.source) END
+) FROM memories m LEFT JOIN lifecycle l ON l.seq = m.seq LEFT JOIN memory_access a ON a.seq = m.seq
+  LEFT JOIN documents d ON d.seq = m.seq WHERE m.seq = ?1";
 
 impl Image {
+    /// Whether it is a document: put back, it is to be cut anew.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        self.document.is_some()
+    }
+
     /// Reads what [`Snapshot::image`] wrote.
     ///
     /// # Errors
@@ -163,6 +190,7 @@ impl Image {
             relations: written.relations,
             effects: written.effects,
             superseded: written.superseded,
+            document: written.document,
         })
     }
 }
@@ -180,7 +208,8 @@ impl Snapshot<'_> {
 
 impl WriteTransaction<'_> {
     /// Makes a memory what its image says: in place where it is there, else stored again under its id, with its relations
-    /// to what is there still. A text that is not the one there needs its vector, as in [`WriteTransaction::insert`].
+    /// to what is there still. A text that is not the one there needs its vector, as in [`WriteTransaction::insert`]. A document
+    /// is put back with its source, and is to be cut anew: until then it is known that its chunks are not those of it.
     ///
     /// # Errors
     /// As [`WriteTransaction::insert`] and [`WriteTransaction::update`].
@@ -206,8 +235,12 @@ impl WriteTransaction<'_> {
                 self.set_usage(id, image.usage)?;
             }
             Some(there) => {
+                if image.document.is_some() {
+                    self.put_back_card(id, &image.content, embedded)?;
+                }
                 let change = RowChange {
-                    content: (there.content != image.content).then(|| image.content.clone()),
+                    content: (image.document.is_none() && there.content != image.content)
+                        .then(|| image.content.clone()),
                     project: (there.project != image.project).then(|| image.project.clone()),
                     tags: (there.tags != image.tags).then(|| image.tags.clone()),
                     entities: None,
@@ -216,12 +249,70 @@ impl WriteTransaction<'_> {
                 self.update(id, &change, image.updated_at, embedded)?;
             }
         }
+        if let Some(document) = &image.document {
+            self.put_back_document(id, document)?;
+        }
         self.set_times(id, image.created_at, image.updated_at)?;
         self.set_lifecycle(id, &self.of_what_is_there(&image.lifecycle)?)?;
         self.put_back_entities(id, &image.entities)?;
         if is_new {
             self.put_back_links(image)?;
         }
+        Ok(())
+    }
+
+    /// The text of a document's memory, with its vector.
+    fn put_back_card(
+        &mut self,
+        id: &str,
+        card: &str,
+        embedded: Option<Embedded<'_>>,
+    ) -> Result<(), SchemaError> {
+        let doing = "putting back the card of a document";
+        let seq = self.must_have(id)?;
+        let changed = self.execute(
+            doing,
+            "UPDATE memories SET content = ?2 WHERE seq = ?1 AND content <> ?2",
+            rusqlite::params![seq, card],
+        )?;
+        if changed > 0 {
+            if self.has_vector_table()? {
+                self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
+            }
+            if let Some(embedded) = embedded {
+                self.put_vector(seq, id, embedded)?;
+            }
+            self.log(seq)?;
+        }
+        Ok(())
+    }
+
+    /// The source of a document and what it is beside its memory.
+    fn put_back_document(&self, id: &str, document: &ImageDocument) -> Result<(), SchemaError> {
+        let seq = self.must_have(id)?;
+        self.execute(
+            "putting back a document",
+            "INSERT INTO documents (seq, title, description, link, metadata, event_date, origin, origin_hash, chunking, preview, source)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (seq) DO UPDATE SET
+                 title = excluded.title, description = excluded.description, link = excluded.link,
+                 metadata = excluded.metadata, event_date = excluded.event_date, origin = excluded.origin,
+                 origin_hash = excluded.origin_hash, chunking = excluded.chunking, preview = excluded.preview,
+                 source = excluded.source",
+            rusqlite::params![
+                seq,
+                document.title,
+                document.description,
+                document.link,
+                document.metadata,
+                document.event_date,
+                document.origin,
+                document.origin_hash,
+                document.chunking,
+                document.preview,
+                document.source
+            ],
+        )?;
         Ok(())
     }
 

@@ -406,6 +406,17 @@ impl<'c> WriteTransaction<'c> {
         self.insert_vector_in(Indexed::Memories, seq, id, embedded)
     }
 
+    /// The vector of a row that has none; of the file's model.
+    pub(crate) fn put_vector(
+        &mut self,
+        seq: i64,
+        id: &str,
+        embedded: Embedded<'_>,
+    ) -> Result<(), SchemaError> {
+        self.admit(Some(embedded.model))?;
+        self.insert_vector(seq, id, embedded)
+    }
+
     /// The vector is looked at first: vec0 itself takes NaN, infinity and zero.
     pub(crate) fn insert_vector_in(
         &self,

@@ -1,7 +1,6 @@
 //! Bytes as text, by format.
 
 use mnemic_chunk::{Characters, Chunking, Format, ReadError, Rule, read};
-use proptest::prelude::*;
 
 #[test]
 fn encodings_are_known_by_their_marks_and_others_refused() {
@@ -74,6 +73,8 @@ fn the_rule_follows_the_format() {
 
 #[cfg(feature = "html")]
 mod html {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -125,6 +126,8 @@ mod html {
         let source = read(html.as_bytes(), Format::Html);
         assert!(source.is_ok_and(|source| source.text.trim() == "deep"));
     }
+
+    use proptest::prelude::*;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]

@@ -1,6 +1,8 @@
 //! Undoing events: the memories become what they were before, unless they were changed since. What is undone is embedded
 //! anew, outside the transaction.
 
+use std::ops::ControlFlow;
+
 use mnemic_schema::{Action, Event, EventFilter, Image, Order, Scope, Snapshot, WriteTransaction};
 
 use crate::embedding::passages;
@@ -24,7 +26,7 @@ type Step = (Event, Option<Image>);
 impl Memory {
     /// Undoes an event by its number: what was changed is as it was, what was deleted or pruned is there again under its id
     /// (with its relations to what is there still), what was superseded is current again, what was replaced stands in the
-    /// place of the new memory, what was stored is gone. The undoing is an event of its own, and can be undone.
+    /// place of the new memory, what was stored is gone. A document has its source back, is cut anew and embedded. The undoing is an event of its own, and can be undone.
     ///
     /// # Errors
     /// `NotFound` where there is no such event (any more), `InvalidInput` where it cannot be undone (it left the memory as it
@@ -107,6 +109,23 @@ impl Memory {
         scope: &Scope,
         steps: impl Fn(&Snapshot<'_>) -> Result<Vec<Step>>,
     ) -> Result<Undone> {
+        let (undone, documents) = self.undo_rows(scope, steps)?;
+        if documents {
+            // Their sources are back; their passages follow. Ended in between, coverage tells, and backfill goes on.
+            self.cut_stale_documents()?;
+            if self.embedder().is_some() {
+                self.backfill(|_| ControlFlow::Continue(()))?;
+            }
+        }
+        Ok(undone)
+    }
+
+    /// The same without the passages of documents; tells whether there are any to make.
+    fn undo_rows(
+        &self,
+        scope: &Scope,
+        steps: impl Fn(&Snapshot<'_>) -> Result<Vec<Step>>,
+    ) -> Result<(Undone, bool)> {
         self.with_model(|embedder| {
             let found = self.read(&steps)?;
             for (event, _) in &found {
@@ -132,6 +151,7 @@ impl Memory {
                     ));
                 }
                 let mut undone = Undone::default();
+                let mut documents = false;
                 let mut embedded = 0;
                 for (event, image) in &found {
                     may_be_undone(transaction, event, image.as_ref())?;
@@ -141,6 +161,7 @@ impl Memory {
                         Some(image) => {
                             transaction.put_back(image, embeddings.get(embedded))?;
                             embedded += 1;
+                            documents |= image.is_document();
                             if event.action == Action::Superseded {
                                 transaction.take_out_superseding(&id, event.detail.as_deref())?;
                             }
@@ -152,7 +173,7 @@ impl Memory {
                         }
                     }
                 }
-                Ok(undone)
+                Ok((undone, documents))
             })
         })
     }
