@@ -2,6 +2,7 @@
 
 mod adopt;
 mod backup;
+mod carry;
 mod check;
 mod compact;
 #[cfg(test)]
@@ -48,6 +49,7 @@ mod words;
 mod write;
 
 pub use adopt::AdoptReport;
+pub use carry::{CarriedEvent, CarriedPassage, CarriedRelation, NamedLink, image_defect};
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use document::{ChunkRow, DocumentParts, DocumentRow, card};

@@ -74,7 +74,7 @@ pub use recall::request::Recall;
 pub use timeline::Timeline;
 pub use transfer::adopt::{Adopt, AdoptReport};
 pub use transfer::export::{Export, ExportReport};
-pub use transfer::import::{Import, ImportReport, OnConflict};
+pub use transfer::import::{Import, ImportReport, OnConflict, Taken};
 pub use types::{
     Backfilled, BackupReport, CompactReport, Coverage, Deleted, Health, LastCheck, MemoryUpdate,
     NewMemory, Progress, Pruned, Reembedded, RepairReport, RestoreReport, Stored, StoredMemory,

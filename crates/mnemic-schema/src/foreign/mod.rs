@@ -237,6 +237,54 @@ impl ForeignFile {
         self.each(&format!("SELECT * FROM {}", quoted(table)), visit)
     }
 
+    /// Visits the entries of agent-memory's logs, earliest first, in names that both share: `log` (`evolution` or `audit`),
+    /// `id`, `target_type`, `memory`, `word`, `actor`, `payload`, `created_at`. Answers the names of the tables that were
+    /// read; none in a file of another system, or where they lack a column.
+    ///
+    /// # Errors
+    /// As [`ForeignFile::memories`].
+    pub fn logs<E: From<SchemaError>>(
+        &self,
+        mut visit: impl FnMut(ForeignRow) -> Result<(), E>,
+    ) -> Result<Vec<&'static str>, E> {
+        if self.system != System::AgentMemory {
+            return Ok(Vec::new());
+        }
+        let Some((sql, names)) = agent_memory::logs(&self.connection)? else {
+            return Ok(Vec::new());
+        };
+        self.each(&sql, |mut row| {
+            row.pop();
+            visit(row)
+        })?;
+        Ok(names)
+    }
+
+    /// Visits the chunks of a node of RA-H in their order, each with its vector as the column `embedding`.
+    ///
+    /// # Errors
+    /// As [`ForeignFile::memories`].
+    pub fn chunks_of<E: From<SchemaError>>(
+        &self,
+        node: i64,
+        visit: impl FnMut(ForeignRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.has_columns("chunks", &["id", "node_id", "text"])? {
+            return Ok(());
+        }
+        self.each(&ra_h::chunks_sql(&self.connection, node)?, visit)
+    }
+
+    /// Whether a table has all of some columns.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn has_columns(&self, table: &str, wanted: &[&str]) -> Result<bool, SchemaError> {
+        let found = columns(&self.connection, table)?;
+        let has = |wanted: &&str| found.iter().any(|found| found == wanted);
+        Ok(wanted.iter().all(has))
+    }
+
     /// How many vectors belong to no memory.
     ///
     /// # Errors

@@ -1,11 +1,13 @@
 //! A memory on its way in, and the place where they wait: in memory while they are few, else in a temporary file. It
 //! never touches the memory they are for.
 
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, BufWriter, Seek, SeekFrom, Write};
 
-use mnemic_schema::Timestamp;
+use mnemic_schema::{Kind, Layer, Lifecycle, Timestamp, Usage};
 use tempfile::SpooledTempFile;
 
+use super::document::DocumentEntry;
+use super::records::{IN_MEMORY, SPOOLING, block, cannot_spool};
 use crate::types::StoredMemory;
 use crate::{Error, ErrorKind, Result};
 
@@ -20,14 +22,18 @@ pub(super) struct Entry {
     pub(super) tags: Vec<String>,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
-    /// Its entities, and whether they came along (else they were found here); `None`: not said.
+    pub(super) lifecycle: Lifecycle,
+    pub(super) usage: Usage,
+    /// Its entities, distinct, and whether they came along (else they were found here); `None`: not said.
     pub(super) entities: Option<(Vec<String>, bool)>,
+    /// What it is beside that where it is a document; its text is the card then.
+    pub(super) document: Option<Box<DocumentEntry>>,
     /// A vector, and whether it came along (else it was made here).
     pub(super) vector: Option<(Vec<f32>, bool)>,
 }
 
 impl Entry {
-    /// Whether a stored memory is this one, vectors aside, and entities where they are not said.
+    /// Whether a stored memory is this one, vectors and use aside, and entities where they are not said.
     pub(super) fn is(&self, stored: &StoredMemory) -> bool {
         let StoredMemory {
             id,
@@ -37,7 +43,7 @@ impl Entry {
             created_at,
             updated_at,
             entities,
-            lifecycle: _,
+            lifecycle,
             usage: _,
         } = stored;
         self.id == *id
@@ -46,15 +52,13 @@ impl Entry {
             && self.tags == *tags
             && self.created_at == *created_at
             && self.updated_at == *updated_at
+            && self.lifecycle == *lifecycle
             && self
                 .entities
                 .as_ref()
                 .is_none_or(|(own, came)| !came || own == entities)
     }
 }
-
-/// Bytes that wait in memory; more wait in a file.
-const IN_MEMORY: usize = 8 << 20;
 
 /// Entries written once and read as often as need be.
 #[derive(Debug)]
@@ -72,9 +76,80 @@ type Head = (
     Vec<String>,
     i64,
     i64,
-    Option<(Vec<String>, bool)>,
     Option<bool>,
+    Option<Said>,
+    (u64, Option<i64>),
+    Option<(Vec<String>, bool)>,
+    Option<Box<DocumentEntry>>,
 );
+
+/// A lifecycle: its numbers by their bits, as text might round them, and its times in microseconds.
+type Said = (
+    String,
+    [u64; 3],
+    bool,
+    bool,
+    Option<String>,
+    [Option<i64>; 4],
+    [Option<String>; 2],
+);
+
+fn said(lifecycle: Lifecycle) -> Option<Said> {
+    if lifecycle == Lifecycle::default() {
+        return None;
+    }
+    let micros = |time: Option<Timestamp>| time.map(Timestamp::as_micros);
+    Some((
+        lifecycle.kind.as_str().to_owned(),
+        [
+            lifecycle.importance.to_bits(),
+            lifecycle.trust.to_bits(),
+            lifecycle.decay_rate.to_bits(),
+        ],
+        lifecycle.layer == Layer::LongTerm,
+        lifecycle.pinned,
+        lifecycle.source,
+        [
+            micros(lifecycle.valid_from),
+            micros(lifecycle.valid_until),
+            micros(lifecycle.superseded_at),
+            micros(lifecycle.forgotten_at),
+        ],
+        [lifecycle.causal_parent, lifecycle.superseded_by],
+    ))
+}
+
+fn lifecycle(said: Option<Said>) -> std::io::Result<Lifecycle> {
+    let mut lifecycle = Lifecycle::default();
+    let Some((kind, [importance, trust, decay_rate], is_long, pinned, source, times, links)) = said
+    else {
+        return Ok(lifecycle);
+    };
+    lifecycle.kind = Kind::from(kind);
+    lifecycle.importance = f64::from_bits(importance);
+    lifecycle.trust = f64::from_bits(trust);
+    lifecycle.decay_rate = f64::from_bits(decay_rate);
+    if is_long {
+        lifecycle.layer = Layer::LongTerm;
+    }
+    lifecycle.pinned = pinned;
+    lifecycle.source = source;
+    let [valid_from, valid_until, superseded_at, forgotten_at] = times;
+    for (micros, to) in [
+        (valid_from, &mut lifecycle.valid_from),
+        (valid_until, &mut lifecycle.valid_until),
+        (superseded_at, &mut lifecycle.superseded_at),
+        (forgotten_at, &mut lifecycle.forgotten_at),
+    ] {
+        *to = micros.map(time).transpose()?;
+    }
+    [lifecycle.causal_parent, lifecycle.superseded_by] = links;
+    Ok(lifecycle)
+}
+
+fn time(micros: i64) -> std::io::Result<Timestamp> {
+    Timestamp::from_micros(micros).map_err(std::io::Error::other)
+}
 
 impl Spool {
     pub(super) fn new() -> Self {
@@ -94,8 +169,14 @@ impl Spool {
             entry.tags,
             entry.created_at.as_micros(),
             entry.updated_at.as_micros(),
-            entry.entities,
             carried,
+            said(entry.lifecycle),
+            (
+                entry.usage.accesses,
+                entry.usage.last.map(Timestamp::as_micros),
+            ),
+            entry.entities,
+            entry.document,
         );
         let head = serde_json::to_vec(&head)
             .map_err(|error| Error::caused(ErrorKind::Io, SPOOLING, error))?;
@@ -126,13 +207,6 @@ impl Spool {
     }
 }
 
-const SPOOLING: &str =
-    "the memories to import cannot be kept aside (in the directory for temporary files)";
-
-fn cannot_spool(error: std::io::Error) -> Error {
-    Error::caused(ErrorKind::Io, SPOOLING, error)
-}
-
 #[derive(Debug)]
 pub(super) struct Entries<'s> {
     file: BufReader<&'s mut SpooledTempFile>,
@@ -141,11 +215,25 @@ pub(super) struct Entries<'s> {
 
 impl Entries<'_> {
     fn next_entry(&mut self) -> std::io::Result<Entry> {
-        let head = self.bytes()?;
-        let vector = self.bytes()?;
-        let (place, id, content, project, tags, created, updated, entities, carried): Head =
-            serde_json::from_slice(&head)?;
-        let time = |micros| Timestamp::from_micros(micros).map_err(std::io::Error::other);
+        let head = block(&mut self.file)?;
+        let vector = block(&mut self.file)?;
+        let (
+            place,
+            id,
+            content,
+            project,
+            tags,
+            created,
+            updated,
+            carried,
+            said,
+            used,
+            entities,
+            document,
+        ): Head = serde_json::from_slice(&head)?;
+        let mut usage = Usage::default();
+        usage.accesses = used.0;
+        usage.last = used.1.map(time).transpose()?;
         let numbers = || {
             let chunks = vector.chunks_exact(4);
             chunks
@@ -160,22 +248,12 @@ impl Entries<'_> {
             tags,
             created_at: time(created)?,
             updated_at: time(updated)?,
+            lifecycle: lifecycle(said)?,
+            usage,
             entities,
+            document,
             vector: carried.map(|carried| (numbers(), carried)),
         })
-    }
-
-    fn bytes(&mut self) -> std::io::Result<Vec<u8>> {
-        let mut length = [0; 8];
-        self.file.read_exact(&mut length)?;
-        let length = u64::from_le_bytes(length);
-        let mut bytes = Vec::new();
-        (&mut self.file).take(length).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 == length {
-            Ok(bytes)
-        } else {
-            Err(std::io::ErrorKind::UnexpectedEof.into())
-        }
     }
 }
 

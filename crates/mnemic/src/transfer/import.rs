@@ -13,8 +13,10 @@ use super::take_in;
 use crate::memory::Memory;
 use crate::{EmbeddingModel, Result};
 
-/// What [`Memory::import`] does where a memory of the same id is there with another text, project, tags or times. One
-/// that is there just so is left as it is, whatever this says.
+/// What [`Memory::import`] does where a memory of the same id is there with another text, project, tags, times, lifecycle or
+/// entities, or a relation of the same ends and kind with another explanation, context, source or time. What is there just
+/// so is left as it is, whatever this says. How often a memory was used is no difference: the higher count and the later
+/// time stay (but where the memory is kept as it is).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum OnConflict {
@@ -74,12 +76,16 @@ impl<'a> Import<'a> {
     }
 
     /// What agent-memory's own export wrote. Its logs are not in it; they are in its database
-    /// ([`Import::agent_memory`]).
+    /// ([`Import::agent_memory`], which says what becomes of its fields).
     pub fn agent_memory_jsonl(from: impl BufRead + 'a) -> Self {
         Self::of(Source::AgentMemoryJsonl(Box::new(from)))
     }
 
-    /// A database of agent-memory. It is only read.
+    /// A database of agent-memory. It is only read. Memories come with kind, importance, layer, decay rate, source, validity,
+    /// cause, entities, uses and tags; deleted ones are forgotten, those that another one supersedes superseded since the
+    /// relation was drawn; relations come too. The trust that it stores is one that it computed, and is taken as given. Both
+    /// logs become events, told apart by `log` (`evolution` or `audit`) in their detail, with its own word as the action;
+    /// they have no image of what was before, so that they cannot be undone. A causal parent that leads in a circle is left.
     pub fn agent_memory(path: impl AsRef<Path>) -> Self {
         Self::file(System::AgentMemory, path.as_ref())
     }
@@ -145,6 +151,20 @@ impl<'a> Import<'a> {
     }
 }
 
+/// What became of the relations, or of the events, of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Taken {
+    /// Those that are new.
+    pub added: u64,
+    /// Those that were there already, just so.
+    pub unchanged: u64,
+    /// Those that were there, differed, and were kept ([`OnConflict::Keep`]).
+    pub kept: u64,
+    /// Those that were there, differed, and were replaced ([`OnConflict::Replace`]).
+    pub replaced: u64,
+}
+
 /// What [`Memory::import`] did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -157,10 +177,16 @@ pub struct ImportReport {
     pub kept: u64,
     /// Memories that were there, differed, and were replaced ([`OnConflict::Replace`]).
     pub replaced: u64,
-    /// Vectors that came along and were stored.
+    /// Of the new and the replaced memories, those that are documents.
+    pub documents: u64,
+    /// Vectors that came along and were stored, those of passages too.
     pub vectors_carried: u64,
-    /// Vectors that were made here and stored.
+    /// Vectors that were made here and stored, those of passages too.
     pub vectors_made: u64,
+    /// Relations.
+    pub relations: Taken,
+    /// Events. One is never kept or replaced: it is there just so, or it is new.
+    pub events: Taken,
     /// What did not become part of a memory, by table and field, and why: nothing is dropped that is not
     /// told here, but for values that say nothing (null, 0, false, empty).
     pub left: Vec<Left>,
@@ -180,6 +206,20 @@ impl fmt::Display for ImportReport {
             self.vectors_carried,
             self.vectors_made
         )?;
+        for (what, taken) in [("relations", self.relations), ("events", self.events)] {
+            if taken != Taken::default() {
+                let Taken {
+                    added,
+                    unchanged,
+                    kept,
+                    replaced,
+                } = taken;
+                write!(
+                    f,
+                    "; {what}: {added} added, {unchanged} unchanged, {kept} kept, {replaced} replaced"
+                )?;
+            }
+        }
         for left in &self.left {
             write!(f, "\nleft: {left}")?;
         }
@@ -191,11 +231,15 @@ impl Memory {
     /// Takes memories in: all of them, or none where anything is wrong with any. Every line is looked at before the
     /// first is embedded, all are embedded before the first is written, and one transaction writes them.
     ///
-    /// To import the same again changes nothing: a memory that is there just so stays as it is. Vectors that come along
+    /// To import the same again changes nothing: a memory that is there just so stays as it is. What names another memory (a
+    /// relation, a causal parent, what supersedes one) is taken where that one is in the import or here; else it is left,
+    /// and counted, as an export of some memories may name others. Events keep their numbers where those are free, else all
+    /// new ones move up by one number; they come also into a file that keeps no history of its own. Undoing one works where
+    /// it came with its image and the memory was not changed since. Vectors that come along
     /// are stored where they are by the model of this memory (an empty memory on a handle without a model takes that of
     /// the import); all other texts are embedded.
     ///
-    /// In memory it holds the ids (about 100 bytes each) and at most twice 8 MiB of the rest, which else waits in temporary
+    /// In memory it holds the ids (about 100 bytes each), the numbers of events and at most a few times 8 MiB of the rest, which else waits in temporary
     /// files (`TMPDIR`) of together twice its size; the write-ahead log grows to about the size of what is added.
     ///
     /// # Errors
@@ -242,7 +286,7 @@ impl Memory {
             Source::AgentMemoryJsonl(mut from) => reading.agent_memory(&mut *from, max_line)?,
             Source::File(system, path) => reading.file(system, &path)?,
         };
-        let (mut spool, mut leavings, vectors) = reading.finish()?;
+        let (mut aside, mut leavings, vectors) = reading.finish()?;
         let taken = take_in::TakeIn {
             memory: self,
             on_conflict,
@@ -250,10 +294,11 @@ impl Memory {
             source_model,
             place,
         };
-        let (mut report, unused) = taken.run(&mut spool)?;
+        let (mut report, unused) = taken.run(&mut aside, &mut leavings)?;
         if let Some((count, why)) = unused {
             leavings.count(vectors.0, vectors.1, count, &why);
         }
+        leavings.flush()?;
         report.left_written = leavings.written;
         report.left = leavings.counted();
         Ok(report)

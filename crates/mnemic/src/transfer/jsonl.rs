@@ -3,38 +3,41 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::entry::{Entry, Spool, id_defect, unit};
+use super::entry::{Entry, id_defect, unit};
 use super::left::Leavings;
 use super::lines::{Fields, each_line, wrong};
+use super::reading::Aside;
 use super::{FORMAT, VERSION};
+use super::{document, said};
 use crate::{EmbeddingModel, Error, ErrorKind, Result};
 
 /// Reads all lines into a spool; answers with the model of the vectors.
 pub(super) fn read(
     from: &mut dyn BufRead,
     max_line: usize,
-    spool: &mut Spool,
+    aside: &mut Aside,
     leavings: &mut Leavings<'_>,
 ) -> Result<Option<EmbeddingModel>> {
     let mut reader = Reader {
         header: None,
-        ids: Ids::default(),
+        numbers: HashMap::new(),
         vectors: 0,
         lines: 0,
     };
     each_line(from, max_line, |number, text| {
         reader.lines = number;
-        reader.line(number, text, spool, leavings)
+        reader.line(number, text, aside, leavings)
     })?;
     let Some(header) = reader.header else {
         return Err(Error::invalid(
             "the import is empty: not even the first line of an export is there",
         ));
     };
-    let found = (spool.len, reader.vectors);
     for (what, told, found) in [
-        ("memories", header.memories, found.0),
-        ("vectors", header.vectors, found.1),
+        ("memories", header.memories, aside.entries.len),
+        ("vectors", header.vectors, reader.vectors),
+        ("relations", header.relations, aside.relations.len),
+        ("events", header.events, aside.events.len),
     ] {
         if let Some(told) = told
             && told != found
@@ -63,17 +66,29 @@ impl Ids {
             )),
         }
     }
+
+    /// As [`Ids::add`], where one that comes twice is seen elsewhere.
+    pub(super) fn note(&mut self, id: &str, place: u64) {
+        self.0.entry(id.into()).or_insert(place);
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
 }
 
 struct Header {
     model: Option<EmbeddingModel>,
     memories: Option<u64>,
     vectors: Option<u64>,
+    relations: Option<u64>,
+    events: Option<u64>,
 }
 
 struct Reader {
     header: Option<Header>,
-    ids: Ids,
+    /// The numbers of the events, and on which line each is.
+    numbers: HashMap<i64, u64>,
     vectors: u64,
     lines: u64,
 }
@@ -83,7 +98,7 @@ impl Reader {
         &mut self,
         number: u64,
         text: &str,
-        spool: &mut Spool,
+        aside: &mut Aside,
         leavings: &mut Leavings<'_>,
     ) -> Result<()> {
         let mut fields = Fields::parse(number, text)?;
@@ -107,8 +122,32 @@ impl Reader {
                 Ok(())
             };
         };
+        // The line is kept where a field of it is left, also one within a field.
+        let mut unknown = 0;
         match kind.as_str() {
-            "memory" => {}
+            "memory" => {
+                let entry = memory(number, &mut fields, header.model.as_ref(), |name| {
+                    unknown += 1;
+                    leavings.count("memory", Some(name), 1, UNKNOWN_FIELD);
+                })?;
+                aside.ids.add(&entry.id, number)?;
+                self.vectors += u64::from(entry.vector.is_some());
+                aside.entries.push(entry)?;
+            }
+            "relation" => {
+                let relation = said::relation(number, &mut fields)?;
+                aside.relations.push(&relation)?;
+            }
+            "event" => {
+                let event = said::event(number, &mut fields)?;
+                if let Some(own) = event.number
+                    && let Some(first) = self.numbers.insert(own, number)
+                {
+                    let what = format_args!("{own} is the number of line {first} already");
+                    return Err(fields.wrong("number", what));
+                }
+                aside.events.push(&event)?;
+            }
             "header" => return Err(wrong(number, "a second header: these are two exports")),
             other => {
                 let why = "this version of mnemic knows no such type of line";
@@ -116,16 +155,14 @@ impl Reader {
                 return leavings.line(text);
             }
         }
-        let entry = memory(number, &mut fields, header.model.as_ref())?;
-        self.ids.add(&entry.id, number)?;
-        self.vectors += u64::from(entry.vector.is_some());
         for (name, _) in fields.rest() {
-            leavings.count("memory", Some(name), 1, UNKNOWN_FIELD);
+            unknown += 1;
+            leavings.count(&kind, Some(name), 1, UNKNOWN_FIELD);
         }
-        if fields.rest().next().is_some() {
+        if unknown > 0 {
             leavings.line(text)?;
         }
-        spool.push(entry)
+        Ok(())
     }
 }
 
@@ -151,6 +188,8 @@ fn header(line: u64, fields: &mut Fields) -> Result<Header> {
     }
     let memories = fields.optional("memories")?;
     let vectors = fields.optional("vectors")?;
+    let relations = fields.optional("relations")?;
+    let events = fields.optional("events")?;
     let model = match fields.optional_object("model")? {
         None => None,
         Some(mut model) => {
@@ -170,10 +209,17 @@ fn header(line: u64, fields: &mut Fields) -> Result<Header> {
         model,
         memories,
         vectors,
+        relations,
+        events,
     })
 }
 
-fn memory(line: u64, fields: &mut Fields, model: Option<&EmbeddingModel>) -> Result<Entry> {
+fn memory(
+    line: u64,
+    fields: &mut Fields,
+    model: Option<&EmbeddingModel>,
+    mut unknown: impl FnMut(&str),
+) -> Result<Entry> {
     let id: String = fields.required("id")?;
     if let Some(defect) = id_defect(&id) {
         return Err(fields.wrong("id", defect));
@@ -192,6 +238,19 @@ fn memory(line: u64, fields: &mut Fields, model: Option<&EmbeddingModel>) -> Res
     {
         return Err(fields.wrong("entities", "an entity needs a name"));
     }
+    let lifecycle = said::lifecycle(fields, &id, |name| unknown(&format!("lifecycle.{name}")))?;
+    let usage = said::usage(fields, |name| unknown(&format!("usage.{name}")))?;
+    let document = document::read(line, fields, model, &mut unknown)?;
+    let mut vector = vector(fields, model)?;
+    // A document is embedded by its card, whatever the line calls its text.
+    let card = document.as_ref().map(document::DocumentEntry::card);
+    let content = match card {
+        Some(card) => {
+            vector = vector.filter(|_| card == content);
+            card
+        }
+        None => content,
+    };
     Ok(Entry {
         place: line,
         id,
@@ -200,12 +259,18 @@ fn memory(line: u64, fields: &mut Fields, model: Option<&EmbeddingModel>) -> Res
         tags: fields.optional("tags")?.unwrap_or_default(),
         created_at,
         updated_at,
-        entities: entities.map(|names| (names, true)),
-        vector: vector(fields, model)?.map(|vector| (vector, true)),
+        lifecycle,
+        usage,
+        entities: entities.map(|names| (said::distinct(names), true)),
+        document: document.map(Box::new),
+        vector: vector.map(|vector| (vector, true)),
     })
 }
 
-fn vector(fields: &mut Fields, model: Option<&EmbeddingModel>) -> Result<Option<Vec<f32>>> {
+pub(super) fn vector(
+    fields: &mut Fields,
+    model: Option<&EmbeddingModel>,
+) -> Result<Option<Vec<f32>>> {
     let Some(vector) = fields.vector("vector")? else {
         return Ok(None);
     };

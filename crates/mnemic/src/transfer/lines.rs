@@ -164,6 +164,22 @@ impl Fields {
             .transpose()
     }
 
+    /// A number, read from the very digits.
+    pub(super) fn number(&mut self, name: &str) -> Result<Option<f64>> {
+        let Some(raw) = self.raw(name) else {
+            return Ok(None);
+        };
+        let number = raw.parse::<f64>();
+        let number = number.map_err(|_| self.wrong(name, "it is not a number"))?;
+        Ok(Some(number))
+    }
+
+    /// Takes a field out, as its text; absent and null are the same.
+    pub(super) fn raw(&mut self, name: &str) -> Option<String> {
+        let raw = self.take(name)?;
+        (raw.get() != "null").then(|| raw.get().to_owned())
+    }
+
     /// A list of f32, read from the very digits: by way of f64 a number might be rounded twice.
     pub(super) fn vector(&mut self, name: &str) -> Result<Option<Vec<f32>>> {
         let Some(raw) = self.take(name) else {

@@ -1,6 +1,6 @@
 //! What a memory of rekal becomes: the same.
 
-use mnemic_schema::{ForeignMemory, ForeignValue, Timestamp};
+use mnemic_schema::{ForeignMemory, ForeignValue, Lifecycle, Timestamp, Usage};
 use serde_json::Value;
 
 use super::entry::{Entry, id_defect, unit};
@@ -52,7 +52,7 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
         Some(_) => return Err("its tags are no text".to_owned()),
     };
     Ok(Mapped::Memory {
-        entry: Entry {
+        entry: Box::new(Entry {
             place,
             id: id.to_owned(),
             content: content.to_owned(),
@@ -60,11 +60,15 @@ pub(super) fn map(place: u64, row: &Object, vector: Vector) -> Result<Mapped, St
             tags,
             created_at,
             updated_at: updated.unwrap_or(created_at),
+            lifecycle: Lifecycle::default(),
+            usage: Usage::default(),
             entities: None,
+            document: None,
             vector: vector
                 .and_then(|vector| unit(vector).ok())
                 .map(|vector| (vector, true)),
-        },
+        }),
         held: &HELD,
+        odd: Vec::new(),
     })
 }

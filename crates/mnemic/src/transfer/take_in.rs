@@ -1,10 +1,24 @@
 //! Taking in what was read: what lacks a vector is embedded, then all is written in one transaction. Nothing is embedded
 //! in the transaction.
 
-use mnemic_schema::{Embedded, NewRow, RecordedModel, RowChange, WriteTransaction};
+use std::collections::HashMap;
 
+use mnemic_schema::{
+    CarriedRelation, ChunkVector, ChunkVectors, Embedded, Lifecycle, NamedLink, NewRow,
+    RecordedModel, RowChange, Snapshot, WriteTransaction,
+};
+
+use super::document::PassageEntry;
 use super::entry::{Entry, Spool};
-use super::import::{ImportReport, OnConflict};
+use super::events;
+use super::import::{ImportReport, OnConflict, Taken};
+use super::left::Leavings;
+use super::reading::Aside;
+use super::records::{Lost, Records, RelationRecord};
+use super::said::{one_line, relation_line};
+use super::threads::{NOT_THERE, link_line};
+use crate::document::cut;
+use crate::document::types::chunking_of;
 use crate::embedding::{model_of, nothing_to_embed, passages, recorded};
 use crate::entities::extract;
 use crate::memory::Memory;
@@ -25,7 +39,17 @@ pub(super) struct TakeIn<'m> {
     pub(super) place: &'static str,
 }
 
+/// What became of entries and relations before they are written, as the memory was then.
+struct Ready {
+    entries: Spool,
+    relations: Records<RelationRecord>,
+    lost: Records<Lost>,
+    /// Vectors that came along and are not used.
+    unused: u64,
+}
+
 /// What becomes of an entry.
+#[derive(Debug, Clone, Copy)]
 enum Fate {
     Added,
     Unchanged,
@@ -34,15 +58,27 @@ enum Fate {
 }
 
 impl TakeIn<'_> {
-    /// Takes all entries in. Answers also how many vectors that came along were not used, and why.
-    pub(super) fn run(&self, read: &mut Spool) -> Result<(ImportReport, Option<(u64, String)>)> {
+    /// Takes all in. Answers also how many vectors that came along were not used, and why.
+    pub(super) fn run(
+        &self,
+        aside: &mut Aside,
+        leavings: &mut Leavings<'_>,
+    ) -> Result<(ImportReport, Option<(u64, String)>)> {
         let model = model_of_vectors(self.memory, self.source_model.as_ref())?;
         let usable = self.source_model.is_some() && self.source_model == model;
         // What is there may change between looking and writing: then all that lack a vector get one.
         for embed_all in [false, true] {
-            let mut ready = Spool::new();
-            let unused = self.embed(read, &mut ready, model.as_ref(), usable, embed_all)?;
-            if let Some(report) = self.write(&mut ready, model.as_ref())? {
+            let mut ready = Ready {
+                entries: Spool::new(),
+                relations: Records::new(),
+                lost: Records::new(),
+                unused: 0,
+            };
+            self.embed(aside, &mut ready, model.as_ref(), usable, embed_all)?;
+            self.find_ends(aside, &mut ready)?;
+            if let Some(report) = self.write(aside, &mut ready, model.as_ref())? {
+                tell_lost(&mut ready.lost, leavings)?;
+                let unused = ready.unused;
                 let unused = (unused > 0).then(|| (unused, self.why_unused(model.as_ref())));
                 return Ok((report, unused));
             }
@@ -64,26 +100,57 @@ impl TakeIn<'_> {
         )
     }
 
-    /// Copies the entries, with vectors where they need one; answers how many that came along were dropped.
+    /// Copies the entries, with vectors where they need one, and without the links that lead nowhere.
     fn embed(
         &self,
-        read: &mut Spool,
-        ready: &mut Spool,
+        aside: &mut Aside,
+        ready: &mut Ready,
         model: Option<&EmbeddingModel>,
         usable: bool,
         embed_all: bool,
-    ) -> Result<u64> {
-        let mut unused = 0;
+    ) -> Result<()> {
         let looks_for_entities = self.memory.extractor().is_some();
         let mut batch: Vec<(Entry, bool)> = Vec::new();
         let mut bytes = 0;
-        for entry in read.read()? {
+        let Aside {
+            entries,
+            ids,
+            superseded,
+            without_cause,
+            ..
+        } = aside;
+        for entry in entries.read()? {
             let mut entry = entry?;
             if entry.project.is_none() {
                 entry.project.clone_from(&self.project);
             }
+            if let Some((since, by)) = superseded.get(&entry.id) {
+                entry.lifecycle.superseded_at = Some(*since);
+                entry.lifecycle.superseded_by = Some(by.clone());
+            }
+            if without_cause.contains(&entry.id) {
+                entry.lifecycle.causal_parent = None;
+            }
+            let Lifecycle {
+                causal_parent,
+                superseded_by,
+                ..
+            } = &mut entry.lifecycle;
+            for (link, field) in [
+                (causal_parent, "lifecycle.causal_parent"),
+                (superseded_by, "lifecycle.superseded_by"),
+            ] {
+                let nowhere = match link {
+                    Some(other) => !ids.has(other) && !self.is_here(other)?,
+                    None => false,
+                };
+                if nowhere && let Some(other) = link.take() {
+                    let lost = Lost::Link(entry.id.clone(), field.to_owned(), other);
+                    ready.lost.push(&lost)?;
+                }
+            }
             if !usable && entry.vector.take().is_some() {
-                unused += 1;
+                ready.unused += 1;
             }
             let lacks_vector = model.is_some() && entry.vector.is_none();
             let lacks_entities = looks_for_entities && entry.entities.is_none();
@@ -93,30 +160,44 @@ impl TakeIn<'_> {
                 // To be found with those of the batch.
                 entry.entities = Some((Vec::new(), false));
             }
-            let needs = lacks_vector && written;
+            let is_document = entry.document.is_some();
+            if is_document && (embed_all || self.would_write(&entry)?) {
+                self.embed_passages(&mut entry, model, usable)?;
+            }
+            // A document may wait for its vector.
+            let needs = lacks_vector && written && (!is_document || self.can_embed(model));
             bytes += entry.content.len() + entry.tags.iter().map(String::len).sum::<usize>();
             batch.push((entry, needs));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
-                self.embed_batch(std::mem::take(&mut batch), ready, model)?;
+                self.embed_batch(std::mem::take(&mut batch), &mut ready.entries, model)?;
                 bytes = 0;
             }
         }
-        self.embed_batch(batch, ready, model)?;
-        Ok(unused)
+        self.embed_batch(batch, &mut ready.entries, model)
+    }
+
+    /// Copies the relations whose ends are in the import or here.
+    fn find_ends(&self, aside: &mut Aside, ready: &mut Ready) -> Result<()> {
+        let Aside { relations, ids, .. } = aside;
+        relations.each(|relation| {
+            for end in [&relation.from, &relation.to] {
+                if !ids.has(end) && !self.is_here(end)? {
+                    return ready.lost.push(&Lost::Relation(relation.clone()));
+                }
+            }
+            ready.relations.push(&relation)
+        })
+    }
+
+    fn is_here(&self, id: &str) -> Result<bool> {
+        self.memory
+            .read(|snapshot| Ok(snapshot.project_of(id)?.is_some()))
     }
 
     /// Whether an entry's content is to be written, as far as the memory is now.
     fn would_write(&self, entry: &Entry) -> Result<bool> {
-        let stored = self
-            .memory
-            .read(|snapshot| Ok(snapshot.row(&entry.id)?.map(Into::into)))?;
-        Ok(matches!(
-            self.fate(entry, stored.as_ref())?,
-            Fate::Added
-                | Fate::Replaced {
-                    other_content: true
-                }
-        ))
+        let found = self.memory.read(|snapshot| found(snapshot, entry))?;
+        Ok(self.fate(entry, found.as_ref())?.writes())
     }
 
     fn embed_batch(
@@ -150,6 +231,56 @@ impl TakeIn<'_> {
             }
             ready.push(entry)?;
         }
+        Ok(())
+    }
+
+    fn can_embed(&self, model: Option<&EmbeddingModel>) -> bool {
+        let own = self.memory.embedder();
+        model.is_some() && own.as_ref().map(|embedder| embedder.model()) == model
+    }
+
+    /// Cuts a document that comes without its passages, and embeds them where their vectors did not come along. What lacked
+    /// its vector there lacks it here, and so does all where there is nobody to embed it: `coverage` tells.
+    fn embed_passages(
+        &self,
+        entry: &mut Entry,
+        model: Option<&EmbeddingModel>,
+        usable: bool,
+    ) -> Result<()> {
+        let Some(document) = &mut entry.document else {
+            return Ok(());
+        };
+        if document.passages.is_some() && usable {
+            return Ok(());
+        }
+        let passages = match document.passages.take() {
+            Some(passages) => passages,
+            None => {
+                let chunks = cut::cut(&document.source, &chunking_of(&document.chunking))?;
+                chunks.into_iter().map(PassageEntry::of).collect()
+            }
+        };
+        let mut passages: Vec<PassageEntry> = passages;
+        for passage in &mut passages {
+            passage.vector = None;
+            passage.nothing = false;
+        }
+        if self.can_embed(model)
+            && let Some(embedder) = self.memory.embedder()
+        {
+            for batch in passages.chunks_mut(BATCH) {
+                let texts: Vec<&str> = batch
+                    .iter()
+                    .map(|passage| document.source.get(passage.start..passage.end))
+                    .map(Option::unwrap_or_default)
+                    .collect();
+                let vectors = self::passages(&*embedder, &texts)?;
+                for (passage, vector) in batch.iter_mut().zip(vectors) {
+                    passage.set_vector(vector);
+                }
+            }
+        }
+        document.passages = Some(passages);
         Ok(())
     }
 
@@ -190,60 +321,45 @@ impl TakeIn<'_> {
         )
     }
 
-    /// Writes all entries in one transaction; `None`, with nothing written, where one lacks its vector as what is there
-    /// changed meanwhile.
+    /// Writes all in one transaction; `None`, with nothing written, where an entry lacks its vector, or an end its memory,
+    /// as what is there changed meanwhile.
     fn write(
         &self,
-        ready: &mut Spool,
+        aside: &mut Aside,
+        ready: &mut Ready,
         model: Option<&EmbeddingModel>,
     ) -> Result<Option<ImportReport>> {
+        let usable = self.source_model.is_some() && self.source_model.as_ref() == model;
         let model = model.map(recorded);
-        let mut lacks_vector = false;
+        let mut changed = false;
         let written = self.memory.write(|transaction| {
             let mut report = ImportReport::default();
-            for entry in ready.read()? {
-                let entry = entry?;
-                let stored = transaction.row(&entry.id)?.map(Into::into);
-                let fate = self.fate(&entry, stored.as_ref())?;
-                let writes = matches!(
-                    fate,
-                    Fate::Added
-                        | Fate::Replaced {
-                            other_content: true
-                        }
-                );
-                if writes && model.is_some() && entry.vector.is_none() {
-                    lacks_vector = true;
-                    return Err(Error::new(ErrorKind::Busy, "a memory lacks its vector"));
-                }
-                if writes {
-                    match entry.vector {
-                        Some((_, true)) => report.vectors_carried += 1,
-                        Some((_, false)) => report.vectors_made += 1,
-                        None => {}
-                    }
-                }
-                match fate {
-                    Fate::Added => report.added += 1,
-                    Fate::Unchanged => report.unchanged += 1,
-                    Fate::Kept => report.kept += 1,
-                    Fate::Replaced { .. } => report.replaced += 1,
-                }
-                apply(transaction, entry, &fate, model.as_ref())?;
-            }
+            let mut writing = Writing {
+                taking: self,
+                transaction,
+                changed: &mut changed,
+            };
+            let fates = writing.texts(&mut ready.entries, model.as_ref(), usable, &mut report)?;
+            writing.what_is_said(&mut ready.entries, &fates)?;
+            report.relations = writing.relations(&mut ready.relations)?;
+            report.events = events::take_in(
+                writing.transaction,
+                &mut aside.events,
+                self.project.as_deref(),
+            )?;
             Ok(report)
         });
         match written {
-            Err(_) if lacks_vector => Ok(None),
+            Err(_) if changed => Ok(None),
             other => other.map(Some),
         }
     }
 
-    fn fate(&self, entry: &Entry, stored: Option<&StoredMemory>) -> Result<Fate> {
-        let Some(stored) = stored else {
+    fn fate(&self, entry: &Entry, found: Option<&(StoredMemory, bool)>) -> Result<Fate> {
+        let Some((stored, same_document)) = found else {
             return Ok(Fate::Added);
         };
-        if entry.is(stored) {
+        if *same_document && entry.is(stored) {
             return Ok(Fate::Unchanged);
         }
         match self.on_conflict {
@@ -261,6 +377,224 @@ impl TakeIn<'_> {
             )),
         }
     }
+}
+
+impl Fate {
+    /// Whether a text is written.
+    fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::Added
+                | Self::Replaced {
+                    other_content: true
+                }
+        )
+    }
+}
+
+/// The memory that has the id of an entry; and, where the entry is a document, whether that is the same one.
+fn found(snapshot: &Snapshot<'_>, entry: &Entry) -> Result<Option<(StoredMemory, bool)>> {
+    let id = entry.id.as_str();
+    let Some(row) = snapshot.row(id)? else {
+        return Ok(None);
+    };
+    let same = match &entry.document {
+        None => true,
+        Some(document) => match snapshot.document(id)? {
+            Some(there) => document.is(&there.parts, &snapshot.source(id)?.unwrap_or_default()),
+            None => false,
+        },
+    };
+    Ok(Some((row.into(), same)))
+}
+
+/// Counts what leads nowhere, and keeps it.
+fn tell_lost(lost: &mut Records<Lost>, leavings: &mut Leavings<'_>) -> Result<()> {
+    lost.each(|lost| match lost {
+        Lost::Link(of, field, to) => {
+            leavings.count("memory", Some(&field), 1, NOT_THERE);
+            leavings.line(&link_line(&of, &field, &to))
+        }
+        Lost::Relation(relation) => {
+            leavings.count("relation", None, 1, NOT_THERE);
+            leavings.line(&relation_line(&relation.row()?))
+        }
+    })
+}
+
+/// The transaction, and what it is part of.
+struct Writing<'t, 'c> {
+    taking: &'t TakeIn<'t>,
+    transaction: &'t mut WriteTransaction<'c>,
+    /// Whether what is there is not what was looked at before.
+    changed: &'t mut bool,
+}
+
+impl Writing<'_, '_> {
+    fn was_changed(&mut self) -> Error {
+        *self.changed = true;
+        Error::new(ErrorKind::Busy, "what is there changed meanwhile")
+    }
+
+    /// Writes texts, projects, tags, times and vectors; answers what became of each entry.
+    fn texts(
+        &mut self,
+        entries: &mut Spool,
+        model: Option<&RecordedModel>,
+        usable: bool,
+        report: &mut ImportReport,
+    ) -> Result<Vec<Fate>> {
+        let mut fates = Vec::new();
+        for entry in entries.read()? {
+            let entry = entry?;
+            let found = found(self.transaction, &entry)?;
+            let fate = self.taking.fate(&entry, found.as_ref())?;
+            if fate.writes() {
+                match entry.vector {
+                    Some((_, true)) => report.vectors_carried += 1,
+                    Some((_, false)) => report.vectors_made += 1,
+                    None if model.is_some() && entry.document.is_none() => {
+                        return Err(self.was_changed());
+                    }
+                    None => {}
+                }
+            }
+            if let Some(document) = &entry.document
+                && matches!(fate, Fate::Added | Fate::Replaced { .. })
+            {
+                report.documents += 1;
+                let vectors = match usable {
+                    true => &mut report.vectors_carried,
+                    false => &mut report.vectors_made,
+                };
+                *vectors += document.vectors();
+            }
+            match fate {
+                Fate::Added => report.added += 1,
+                Fate::Unchanged => report.unchanged += 1,
+                Fate::Kept => report.kept += 1,
+                Fate::Replaced { .. } => report.replaced += 1,
+            }
+            apply(self.transaction, entry, fate, model)?;
+            fates.push(fate);
+        }
+        Ok(fates)
+    }
+
+    /// Writes what is said of the memories beside their texts, now that all that they name are there.
+    fn what_is_said(&mut self, entries: &mut Spool, fates: &[Fate]) -> Result<()> {
+        let mut linked = false;
+        for (entry, fate) in entries.read()?.zip(fates) {
+            let entry = entry?;
+            let (id, lifecycle) = (entry.id.as_str(), &entry.lifecycle);
+            let is_new = matches!(fate, Fate::Added);
+            if is_new || matches!(fate, Fate::Replaced { .. }) {
+                let links = [&lifecycle.causal_parent, &lifecycle.superseded_by];
+                for other in links.into_iter().flatten() {
+                    linked = true;
+                    if self.transaction.project_of(other)?.is_none() {
+                        return Err(self.was_changed());
+                    }
+                }
+                if !is_new || *lifecycle != Lifecycle::default() {
+                    self.transaction.carry_lifecycle(id, lifecycle)?;
+                }
+            }
+            // Uses only ever grow.
+            if !matches!(fate, Fate::Kept)
+                && entry.usage.last.is_some()
+                && let Some(row) = self.transaction.row(id)?
+            {
+                let mut usage = row.usage;
+                usage.accesses = usage.accesses.max(entry.usage.accesses);
+                usage.last = usage.last.max(entry.usage.last);
+                if usage != row.usage {
+                    self.transaction.set_usage(id, usage)?;
+                }
+            }
+        }
+        if linked {
+            self.refuse_circles(entries)?;
+        }
+        Ok(())
+    }
+
+    fn refuse_circles(&mut self, entries: &mut Spool) -> Result<()> {
+        for (link, what) in [
+            (NamedLink::CausalParent, "be among its own causes"),
+            (NamedLink::SupersededBy, "stand in its own place"),
+        ] {
+            let circle = self.transaction.circle(link)?;
+            if circle.is_empty() {
+                continue;
+            }
+            let mut first = None;
+            for entry in entries.read()? {
+                let entry = entry?;
+                if circle.contains(&entry.id) {
+                    first = Some((entry.place, entry.id));
+                    break;
+                }
+            }
+            let place = self.taking.place;
+            return Err(Error::invalid(match first {
+                Some((number, id)) => format!(
+                    "{place} {number}: field \"lifecycle\": the memory {id:?} would {what}, by way of {circle:?}"
+                ),
+                None => format!("a memory would {what}: {circle:?}"),
+            }));
+        }
+        Ok(())
+    }
+
+    fn relations(&mut self, relations: &mut Records<RelationRecord>) -> Result<Taken> {
+        let mut taken = Taken::default();
+        relations.each(|record| {
+            let place = record.place;
+            let relation = record.row()?;
+            let (from, to, kind) = (&relation.from, &relation.to, &relation.kind);
+            for end in [from, to] {
+                if self.transaction.project_of(end)?.is_none() {
+                    return Err(self.was_changed());
+                }
+            }
+            match self.transaction.carried_relation(from, to, kind)? {
+                None => taken.added += 1,
+                Some(there) if is_same(&there, &relation) => {
+                    taken.unchanged += 1;
+                    return Ok(());
+                }
+                Some(_) => match self.taking.on_conflict {
+                    OnConflict::Keep => {
+                        taken.kept += 1;
+                        return Ok(());
+                    }
+                    OnConflict::Replace => taken.replaced += 1,
+                    OnConflict::Fail => {
+                        return Err(Error::new(
+                            ErrorKind::AlreadyExists,
+                            format!(
+                                "{} {place}: a relation {kind:?} from {from:?} to {to:?} exists already, and differs \
+                                 (OnConflict::Keep or Replace says what to do with it)",
+                                self.taking.place
+                            ),
+                        ));
+                    }
+                },
+            }
+            Ok(self.transaction.carry_relation(&relation)?)
+        })?;
+        Ok(taken)
+    }
+}
+
+/// Whether two relations say the same, breaks between the parts of their JSON aside.
+fn is_same(there: &CarriedRelation, relation: &CarriedRelation) -> bool {
+    let context = there.context.as_deref().and_then(one_line);
+    CarriedRelation {
+        context,
+        ..there.clone()
+    } == *relation
 }
 
 /// By which model the vectors are that are to be stored; `None` where words alone are.
@@ -284,7 +618,7 @@ pub(super) fn model_of_vectors(
 fn apply(
     transaction: &mut WriteTransaction<'_>,
     entry: Entry,
-    fate: &Fate,
+    fate: Fate,
     model: Option<&RecordedModel>,
 ) -> Result<()> {
     let embedded = match (model, &entry.vector) {
@@ -302,15 +636,41 @@ fn apply(
                 created_at: entry.created_at,
                 entities: entry.entities.map(|(names, _)| names).unwrap_or_default(),
             };
-            transaction.insert(&row, embedded)?;
+            match &entry.document {
+                None => drop(transaction.insert(&row, embedded)?),
+                Some(document) => {
+                    let by_text = document.by_text();
+                    transaction.insert_document(
+                        &row,
+                        &document.parts()?,
+                        &document.source,
+                        &document.chunks(),
+                        embedded,
+                        made(model, &by_text),
+                    )?;
+                }
+            }
             if entry.updated_at == entry.created_at {
                 return Ok(());
             }
         }
         Fate::Replaced { other_content } => {
-            let entities = entry.entities.filter(|(_, came)| *came || *other_content);
+            let entities = entry.entities.filter(|(_, came)| *came || other_content);
+            if let Some(document) = &entry.document {
+                let by_text = document.by_text();
+                transaction.write_document(
+                    &entry.id,
+                    &document.parts()?,
+                    &document.source,
+                    &document.chunks(),
+                    embedded,
+                    made(model, &by_text),
+                    entry.updated_at,
+                )?;
+            }
+            let other_text = other_content && entry.document.is_none();
             let change = RowChange {
-                content: other_content.then_some(entry.content),
+                content: other_text.then_some(entry.content),
                 project: Some(entry.project),
                 tags: Some(entry.tags),
                 entities: entities.map(|(names, _)| names),
@@ -320,4 +680,12 @@ fn apply(
     }
     transaction.set_times(&entry.id, entry.created_at, entry.updated_at)?;
     Ok(())
+}
+
+/// What a model made of passages, where there is a model.
+fn made<'a>(
+    model: Option<&'a RecordedModel>,
+    by_text: &'a HashMap<String, ChunkVector>,
+) -> Option<ChunkVectors<'a>> {
+    model.map(|model| ChunkVectors { model, by_text })
 }

@@ -224,7 +224,7 @@ fn what_is_not_known_is_counted_and_kept_for_the_caller() {
     let memory = memory();
     let known = line("a", "plain");
     let odd = line("b", "odd").replace('}', r#","mood":"glad","weight":{"kg":1}}"#);
-    let relation = r#"{"type":"relation","from":"a","to":"b"}"#;
+    let relation = r#"{"type":"friendship","from":"a","to":"b"}"#;
     let file = format!(
         "\u{feff}{}\r\n\r\n{odd}\r\n{relation}\r\n{known}",
         HEADER.replace("1}", r#"1,"by":"me"}"#)
@@ -238,10 +238,10 @@ fn what_is_not_known_is_counted_and_kept_for_the_caller() {
     assert_eq!(
         left,
         [
+            "friendship: 1 row (this version of mnemic knows no such type of line)",
             "header.by: 1 (this version of mnemic knows no such field)",
             "memory.mood: 1 (this version of mnemic knows no such field)",
             "memory.weight: 1 (this version of mnemic knows no such field)",
-            "relation: 1 row (this version of mnemic knows no such type of line)",
         ]
     );
     let kept = String::from_utf8(kept).unwrap();

@@ -1,13 +1,14 @@
 //! Export and import: what goes out comes back, what is wrong is named, and nothing comes by half.
 
+mod carried;
 mod lines;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 
 use mnemic::{
-    EmbeddingModel, Error, ErrorKind, Export, Import, ImportReport, Memory, NewMemory, OnConflict,
-    Preset, Recall, Scope, StoredMemory, Timeline,
+    EmbeddingModel, Error, ErrorKind, Export, Import, ImportReport, Include, Memory, NewMemory,
+    OnConflict, Preset, Recall, Scope, StoredMemory, Timeline,
 };
 use proptest::prelude::*;
 
@@ -25,7 +26,8 @@ fn import(memory: &Memory, lines: &str) -> Result<ImportReport, Error> {
 }
 
 fn all(memory: &Memory) -> Vec<StoredMemory> {
-    memory.timeline(Timeline::new().oldest_first()).unwrap()
+    let all = Timeline::new().include(Include::all());
+    memory.timeline(all.oldest_first()).unwrap()
 }
 
 const HEADER: &str = r#"{"type":"header","format":"mnemic","version":1}"#;
