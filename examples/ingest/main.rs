@@ -147,7 +147,8 @@ fn tell(report: &Report, each: bool) {
 
 /// The document of a hit, and its best passage with its place: file, line, headings.
 fn show(memory: &Memory, hit: &Hit) -> Result<(), Box<dyn Error>> {
-    println!("  {:.3}  {}", hit.score, shorten(&hit.memory.content, 60));
+    let title = hit.memory.content.lines().next().unwrap_or_default();
+    println!("  {:.3}  {}", hit.score, shorten(title, 60));
     let Some(best) = hit.passages.first() else {
         return Ok(());
     };
