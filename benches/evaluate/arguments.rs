@@ -21,6 +21,7 @@ usage: evaluate [options] DATA.json [DATA.json…]
   --all               the four tables above
   --experiments       what else was tried: other fusions, bonuses, contexts, each beside the default
   --pooled            also ask all scopes as projects of one file: fails unless each answers as a file of its own
+  --documents         instead of all that: texts as documents, by rule and weight of their passages
   --help              this text
 
 A data set is {name, licence, scopes: [{id, memories: [{id, speaker, time, text, caption}],
@@ -38,6 +39,7 @@ pub struct Arguments {
     pub null: bool,
     pub experiments: bool,
     pub pooled: bool,
+    pub documents: bool,
 }
 
 impl Arguments {
@@ -54,6 +56,7 @@ impl Arguments {
             null: false,
             experiments: false,
             pooled: false,
+            documents: false,
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -67,6 +70,7 @@ impl Arguments {
                 Long("null") => arguments.null = true,
                 Long("experiments") => arguments.experiments = true,
                 Long("pooled") => arguments.pooled = true,
+                Long("documents") => arguments.documents = true,
                 Long("all") => {
                     arguments.by_category = true;
                     arguments.weights = true;

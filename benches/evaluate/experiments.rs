@@ -127,7 +127,10 @@ impl Columns {
         let hits = scope
             .memory
             .recall(Recall::new(text).no_limit().now(scope.now))?;
-        let signals = || hits.iter().map(|hit| (hit.memory.id.clone(), hit.signals));
+        let signals = || {
+            hits.iter()
+                .map(|hit| (hit.memory.id.clone(), hit.signals.clone()))
+        };
         let columns = Self {
             word: place.column(0.0, signals().map(|(id, s)| (id, s.word))),
             bm25: place.column(0.0, signals().map(|(id, s)| (id, s.bm25.unwrap_or(0.0)))),

@@ -12,6 +12,7 @@ mod calibration;
 mod corpus;
 mod data;
 mod dates;
+mod documents;
 mod embedder;
 mod experiments;
 mod metrics;
@@ -63,6 +64,10 @@ fn main() -> ExitCode {
 fn evaluate(arguments: &Arguments) -> Result<()> {
     let mut times = Times::start();
     let embedder = Arc::new(Measured::new(embedder::by_name(&arguments.embedder)?));
+    if arguments.documents {
+        println!("embedder: {}", embedder.model());
+        return documents::print(arguments, &embedder);
+    }
     let corpus = Corpus::store(&arguments.data_sets, &embedder, Item::content)?;
     times.stored(&corpus, &embedder);
     println!("embedder: {}", embedder.model());

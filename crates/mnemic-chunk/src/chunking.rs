@@ -20,7 +20,9 @@ pub struct Chunking {
     rule: Rule,
     unit: Unit,
     max: usize,
+    #[serde(default)]
     overlap: usize,
+    #[serde(default)]
     from: usize,
 }
 
@@ -60,6 +62,7 @@ pub enum Language {
     /// Python.
     Python,
     /// JavaScript.
+    #[serde(rename = "javascript")]
     JavaScript,
 }
 

@@ -1,4 +1,5 @@
-//! PDF as text, page by page. Read by pdf-extract, whose panics on broken files are caught here.
+//! PDF as text, page by page. Read by pdf-extract, whose panics on broken files are caught here (the program's panic hook
+//! still tells of them, and a build with `panic = "abort"` cannot catch any).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

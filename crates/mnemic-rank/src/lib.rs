@@ -3,6 +3,7 @@
 pub mod bm25;
 pub mod column;
 mod conflict;
+pub mod document;
 mod floor;
 pub mod fusion;
 mod number;

@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use crate::error::{Doing, SchemaError};
@@ -277,6 +276,17 @@ impl Snapshot<'_> {
         Ok(rows)
     }
 
+    /// The keys of the chunks of the document with a key, in their order.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn chunk_keys(&self, seq: i64) -> Result<Vec<i64>, SchemaError> {
+        self.connection()
+            .prepare_cached("SELECT chunk FROM chunks WHERE seq = ?1 ORDER BY place")
+            .and_then(|mut statement| statement.query_map([seq], |row| row.get(0))?.collect())
+            .doing("looking up the chunks of a document")
+    }
+
     /// The keys of the documents that chunks are of, in the order of the chunks' keys; absent ones are left out.
     ///
     /// # Errors
@@ -325,46 +335,6 @@ impl Snapshot<'_> {
             .and_then(|mut statement| statement.query_row([seq], |row| text(row, 0)).optional())
             .map(Option::flatten)
             .doing("reading the title of a document")
-    }
-
-    /// The cosine distances (0 to 2) of all chunks of a document to a vector, by their keys; those without one left out.
-    ///
-    /// # Errors
-    /// As [`Snapshot::nearest`].
-    pub fn distances_within(
-        &self,
-        seq: i64,
-        vector: &[f32],
-    ) -> Result<Vec<(i64, f64)>, SchemaError> {
-        if !self.check_width(crate::Indexed::Passages, vector)? {
-            return Ok(Vec::new());
-        }
-        let doing = "computing the distances of a document's chunks";
-        let values = [
-            Value::Blob(crate::search::bytes(vector)),
-            Value::Integer(seq),
-        ];
-        let mut statement = self
-            .connection()
-            .prepare_cached(
-                "SELECT c.chunk, vec_distance_cosine(v.embedding, ?1)
-                 FROM chunks c CROSS JOIN chunk_vec v ON v.chunk = c.chunk WHERE c.seq = ?2",
-            )
-            .doing(doing)?;
-        let rows = statement
-            .query_map(params_from_iter(values), |row| {
-                Ok((row.get(0)?, row.get::<_, Option<f64>>(1)?))
-            })
-            .doing(doing)?;
-        let mut found = Vec::new();
-        for row in rows {
-            if let (chunk, Some(distance)) = row.doing(doing)?
-                && distance.is_finite()
-            {
-                found.push((chunk, distance));
-            }
-        }
-        Ok(found)
     }
 
     pub(crate) fn is_document(&self, seq: i64) -> Result<bool, SchemaError> {

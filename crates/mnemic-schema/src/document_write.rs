@@ -216,7 +216,13 @@ impl WriteTransaction<'_> {
             return Err(SchemaError::NotADocument { id: id.to_owned() });
         }
         self.admit_document(embedded, vectors)?;
-        self.note_change(id, &Action::Updated, None)?;
+        // Cut anew without a change, it is as it was.
+        let before = self.document(id)?;
+        let changes = before.is_none_or(|before| before.parts != *parts)
+            || self.source(id)?.as_deref() != Some(source);
+        if changes {
+            self.note_change(id, &Action::Updated, None)?;
+        }
         let card = card(
             &parts.title,
             parts.description.as_deref(),
@@ -259,11 +265,13 @@ impl WriteTransaction<'_> {
             "UPDATE documents SET source = ?2, chunking = ?3 WHERE seq = ?1",
             params![seq, source, parts.chunking],
         )?;
-        self.execute(
-            doing,
-            "UPDATE memories SET updated_at = ?2 WHERE seq = ?1",
-            params![seq, updated_at.to_string()],
-        )?;
+        if changes {
+            self.execute(
+                doing,
+                "UPDATE memories SET updated_at = ?2 WHERE seq = ?1",
+                params![seq, updated_at.to_string()],
+            )?;
+        }
         let written = self.write_chunks(seq, id, source, chunks, vectors)?;
         self.log(seq)?;
         Ok(written)

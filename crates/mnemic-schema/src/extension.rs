@@ -26,7 +26,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Makes `vec0`, `vec_distance_cosine`, `mnemic_text`, `mnemic_tag_text` and `mnemic_fold` known to a connection.
+/// Makes `vec0`, `vec_distance_cosine`, `mnemic_text`, `mnemic_tag_text`, `mnemic_fold` and `mnemic_contains` known to a connection.
 pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
     register_sqlite_vec(connection)?;
     // Innocuous: pure functions of their argument, so that triggers and views may use them.
@@ -40,6 +40,13 @@ pub(crate) fn register(connection: &Connection) -> rusqlite::Result<()> {
         on_text(context, |json| {
             text::index_text(&tags::lenient_from_json(json).join("\n")).into_owned()
         })
+    })?;
+    connection.create_scalar_function("mnemic_contains", 2, flags, |context| {
+        let of = |place| match context.get_raw(place) {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+            _ => "".into(),
+        };
+        Ok(crate::phrase::contains(&of(0), &of(1)))
     })?;
     connection.create_scalar_function("mnemic_fold", 1, flags, |context| {
         on_text(context, text::fold)

@@ -2,7 +2,9 @@
 
 use rusqlite::types::Value;
 
+use crate::indexed::Indexed;
 use crate::lifecycle::{Kind, Layer, Lifecycle};
+use crate::phrase;
 use crate::text::fold;
 use crate::timestamp::Timestamp;
 
@@ -57,6 +59,9 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// One of these ids (where `Some`, also if empty: then no memory).
     pub ids: Option<Vec<String>>,
+    /// Each of these phrases in the text, or in the source of a document, word by word as it is spelled; of a passage, in
+    /// its own text.
+    pub phrases: Vec<String>,
     /// One of these kinds (no condition where empty).
     pub kinds: Vec<Kind>,
     /// At least so important.
@@ -125,6 +130,11 @@ impl Filter {
     /// The conditions on `m`, the table `memories`: an expression that begins with ` AND `, or nothing; and its values,
     /// in order.
     pub(crate) fn clause(&self) -> (String, Vec<Value>) {
+        self.clause_in(Indexed::Memories)
+    }
+
+    /// As [`Filter::clause`], for passages with the table `chunks` as `c`.
+    pub(crate) fn clause_in(&self, indexed: Indexed) -> (String, Vec<Value>) {
         let mut sql = String::new();
         let mut values = Vec::new();
         let mut condition = |text: &str, bound: Vec<Value>| {
@@ -179,6 +189,10 @@ impl Filter {
         }
         if let Some(ids) = &self.ids {
             condition("m.id IN (SELECT value FROM json_each(?))", text(&json(ids)));
+        }
+        for phrase in &self.phrases {
+            let (sql, values) = phrase::condition(indexed, phrase);
+            condition(&sql, values);
         }
         self.standing_clause(&mut condition);
         self.lifecycle_clause(&mut condition);

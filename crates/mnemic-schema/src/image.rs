@@ -35,6 +35,22 @@ pub struct Image {
     relations: Vec<ImageRelation>,
     effects: Vec<String>,
     superseded: Vec<String>,
+    document: Option<ImageDocument>,
+}
+
+/// What it was as a document, its source included; its chunks are made of that again.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ImageDocument {
+    title: String,
+    description: Option<String>,
+    link: Option<String>,
+    metadata: Option<String>,
+    event_date: Option<String>,
+    origin: Option<String>,
+    origin_hash: Option<String>,
+    chunking: String,
+    preview: u32,
+    source: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -69,6 +85,7 @@ struct Written {
     effects: Vec<String>,
     #[serde(default)]
     superseded: Vec<String>,
+    document: Option<ImageDocument>,
 }
 
 #[derive(Deserialize)]
@@ -109,7 +126,11 @@ SELECT json_object(
         FROM relations r JOIN memories f ON f.seq = r.from_seq JOIN memories t ON t.seq = r.to_seq
         WHERE r.from_seq = m.seq OR r.to_seq = m.seq)),
     'effects', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.causal_parent = m.seq)),
-    'superseded', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.superseded_by = m.seq))
+    'superseded', json((SELECT json_group_array(c.id) FROM lifecycle e JOIN memories c ON c.seq = e.seq WHERE e.superseded_by = m.seq)),
+    'document', json((SELECT json_object(
+        'title', d.title, 'description', d.description, 'link', d.link, 'metadata', d.metadata, 'event_date', d.event_date,
+        'origin', d.origin, 'origin_hash', d.origin_hash, 'chunking', d.chunking, 'preview', d.preview, 'source', d.source)
+        FROM documents d WHERE d.seq = m.seq))
 ) FROM memories m LEFT JOIN lifecycle l ON l.seq = m.seq LEFT JOIN memory_access a ON a.seq = m.seq WHERE m.seq = ?1";
 
 impl Image {
@@ -163,7 +184,16 @@ impl Image {
             relations: written.relations,
             effects: written.effects,
             superseded: written.superseded,
+            document: written.document,
         })
+    }
+}
+
+impl Image {
+    /// Whether it was a document: put back, it is to be cut anew.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        self.document.is_some()
     }
 }
 
@@ -204,10 +234,18 @@ impl WriteTransaction<'_> {
                 };
                 self.insert(&row, embedded)?;
                 self.set_usage(id, image.usage)?;
+                self.put_back_document(image)?;
             }
             Some(there) => {
+                // First, as the text of a document that is changed by itself is refused.
+                self.put_back_document(image)?;
+                let there_is = image.document.is_some();
+                if there_is && there.content != image.content {
+                    self.put_back_card(image, embedded)?;
+                }
                 let change = RowChange {
-                    content: (there.content != image.content).then(|| image.content.clone()),
+                    content: (!there_is && there.content != image.content)
+                        .then(|| image.content.clone()),
                     project: (there.project != image.project).then(|| image.project.clone()),
                     tags: (there.tags != image.tags).then(|| image.tags.clone()),
                     entities: None,
@@ -223,6 +261,58 @@ impl WriteTransaction<'_> {
             self.put_back_links(image)?;
         }
         Ok(())
+    }
+
+    /// Makes a document what its image says, to be cut anew.
+    fn put_back_document(&self, image: &Image) -> Result<(), SchemaError> {
+        let Some(document) = &image.document else {
+            return Ok(());
+        };
+        self.execute(
+            "putting back a document",
+            "INSERT INTO documents
+                 (seq, title, description, link, metadata, event_date, origin, origin_hash, chunking, preview, source)
+             SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM memories WHERE id = ?1
+             ON CONFLICT (seq) DO UPDATE SET title = excluded.title, description = excluded.description,
+                 link = excluded.link, metadata = excluded.metadata, event_date = excluded.event_date,
+                 origin = excluded.origin, origin_hash = excluded.origin_hash, chunking = excluded.chunking,
+                 preview = excluded.preview, source = excluded.source",
+            rusqlite::params![
+                image.id,
+                document.title,
+                document.description,
+                document.link,
+                document.metadata,
+                document.event_date,
+                document.origin,
+                document.origin_hash,
+                document.chunking,
+                document.preview,
+                document.source
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Puts back the card of a document that is there, with its vector.
+    fn put_back_card(
+        &mut self,
+        image: &Image,
+        embedded: Option<Embedded<'_>>,
+    ) -> Result<(), SchemaError> {
+        self.admit(embedded.map(|embedded| embedded.model))?;
+        let doing = "putting back the card of a document";
+        let seq = self.must_have(&image.id)?;
+        self.execute(
+            doing,
+            "UPDATE memories SET content = ?2 WHERE seq = ?1",
+            rusqlite::params![seq, image.content],
+        )?;
+        if let Some(embedded) = embedded {
+            self.execute(doing, "DELETE FROM memory_vec WHERE seq = ?1", [seq])?;
+            self.insert_vector(seq, &image.id, embedded)?;
+        }
+        self.log(seq)
     }
 
     /// A lifecycle that names only memories that are there.

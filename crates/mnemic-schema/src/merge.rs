@@ -85,7 +85,7 @@ impl WriteTransaction<'_> {
 }
 
 impl Snapshot<'_> {
-    /// The keys of the last stored memories that pass a filter, at most `limit` and below `before`; last stored first.
+    /// The keys of the last stored memories that pass a filter and are no documents, at most `limit` and below `before`; last stored first.
     ///
     /// # Errors
     /// What SQLite reports.
@@ -101,7 +101,8 @@ impl Snapshot<'_> {
         values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
         self.connection()
             .prepare_cached(&format!(
-                "SELECT m.seq FROM memories m WHERE TRUE{conditions} AND m.seq < ? ORDER BY m.seq DESC LIMIT ?"
+                "SELECT m.seq FROM memories m WHERE m.seq NOT IN (SELECT seq FROM documents){conditions} AND m.seq < ?
+                 ORDER BY m.seq DESC LIMIT ?"
             ))
             .and_then(|mut statement| {
                 statement
@@ -111,7 +112,7 @@ impl Snapshot<'_> {
             .doing(doing)
     }
 
-    /// The last stored memories that pass a filter and have an entity, at most `limit` and of keys below `before`; by
+    /// The last stored memories that pass a filter, have an entity and are no documents, at most `limit` and of keys below `before`; by
     /// project, first entity and time of creation.
     ///
     /// # Errors
@@ -129,7 +130,8 @@ impl Snapshot<'_> {
             "SELECT seq, project, entity, created_at FROM (
                  SELECT m.seq, m.project, m.created_at,
                         (SELECT e.entity FROM memory_entities e WHERE e.seq = m.seq ORDER BY e.place, e.entity LIMIT 1) AS entity
-                 FROM memories m WHERE m.seq IN (SELECT seq FROM memory_entities){conditions} AND m.seq < ?
+                 FROM memories m
+                 WHERE m.seq IN (SELECT seq FROM memory_entities) AND m.seq NOT IN (SELECT seq FROM documents){conditions} AND m.seq < ?
                  ORDER BY m.seq DESC LIMIT ?
              ) ORDER BY project, entity, created_at, seq"
         );

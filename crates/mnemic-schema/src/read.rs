@@ -93,10 +93,20 @@ impl<'c> Snapshot<'c> {
     /// # Errors
     /// As [`Snapshot::row`].
     pub fn keys(&self, seqs: &[i64]) -> Result<Vec<RowKey>, SchemaError> {
+        self.row_keys_in(Indexed::Memories, seqs)
+    }
+
+    /// As [`Snapshot::keys`], of memories or of passages: of a passage its own key, with the id and time of its document.
+    ///
+    /// # Errors
+    /// As [`Snapshot::row`].
+    pub fn row_keys_in(&self, indexed: Indexed, seqs: &[i64]) -> Result<Vec<RowKey>, SchemaError> {
         let doing = "reading the keys of memories";
         let mut statement = self
             .connection()
-            .prepare_cached("SELECT id, created_at FROM memories WHERE seq = ?1")
+            .prepare_cached(
+                &indexed.filled("SELECT m.id, m.created_at FROM {from} WHERE {id} = ?1"),
+            )
             .doing(doing)?;
         let mut keys = Vec::with_capacity(seqs.len());
         for &seq in seqs {

@@ -41,7 +41,7 @@ impl Snapshot<'_> {
             return Ok(Vec::new());
         }
         let doing = "searching by vector";
-        let (conditions, filter_values) = filter.clause();
+        let (conditions, filter_values) = filter.clause_in(indexed);
         // A sub-select on the key is an exact filter before the cut; vec0 would treat any other condition on the key as
         // one after it.
         let among = |prefix: &str| {

@@ -55,7 +55,6 @@ impl QueryWord {
     }
 
     /// The word as an FTS5 expression: always one quoted string, so that no text can be read as an operator.
-    #[cfg(test)]
     pub(crate) fn match_expression(&self) -> String {
         // A word holds no quotes (it is made of letters, digits and marks): doubling is for the reader's peace.
         let quoted = self.text.replace('"', "\"\"");
@@ -294,7 +293,7 @@ pub(crate) fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
 
 /// Whether a character belongs to a script that is written without spaces between words (Korean is one here: its words
 /// carry particles, so that pairs find the word inside).
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e01}'..='\u{0e3a}' | '\u{0e40}'..='\u{0e4e}'      // Thai
         | '\u{0e81}'..='\u{0ecd}'                              // Lao

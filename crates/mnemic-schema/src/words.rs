@@ -132,7 +132,7 @@ impl Snapshot<'_> {
         mut visit: impl FnMut(i64, u32),
     ) -> Result<(), SchemaError> {
         let doing = "searching by a word";
-        let (conditions, filter_values) = filter.clause();
+        let (conditions, filter_values) = filter.clause_in(indexed);
         let mut values = vec![Value::Text(token.text.clone())];
         let terms = if token.prefix {
             values.push(Value::Text(format!("{}{}", token.text, char::MAX)));

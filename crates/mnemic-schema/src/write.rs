@@ -6,8 +6,9 @@ use std::ops::Deref;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::error::{Doing, SchemaError};
-use crate::events::{Action, Journal};
+use crate::events::Action;
 use crate::indexed::Indexed;
+use crate::journal::Journal;
 use crate::read::{MODEL_KEYS, Snapshot};
 use crate::row::{Embedded, NewRow, RecordedModel, RowChange};
 use crate::search::bytes;

@@ -68,7 +68,7 @@ pub use project::ProjectMemory;
 pub use recall::budget::{EstimatedTokens, TokenCounter, context};
 pub use recall::expand::Expand;
 pub use recall::explain::{Condition, Dropped, Explanation, Outcome, Silence};
-pub use recall::hit::{Expanded, Hit, Signals};
+pub use recall::hit::{Expanded, Hit, PassageHit, Signals};
 pub use recall::preset::Preset;
 pub use recall::request::Recall;
 pub use timeline::Timeline;

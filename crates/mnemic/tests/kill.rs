@@ -16,8 +16,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mnemic::{
-    Durability, EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, Import, InputKind,
-    Memory, NewMemory, Preset, Progress, Prune, Recall, Scope, Timeline,
+    Chunking, DocumentUpdate, Durability, EmbedError, Embedder, Embedding, EmbeddingModel,
+    ErrorKind, Import, InputKind, Memory, NewDocument, NewMemory, Preset, Progress, Prune, Recall,
+    Scope, Timeline,
 };
 
 /// Kills in this run; a nightly run may ask for more.
@@ -565,5 +566,173 @@ fn a_killed_import_is_whole_or_none() {
     assert!(
         none > rounds / 4,
         "the imports were whole before they were killed"
+    );
+}
+
+/// One version of a document: between 1 and 12 paragraphs, some of which other versions have too.
+fn version(number: u64) -> String {
+    let count = 1 + number * 7 % 12;
+    let paragraph = |i: u64| match (number + i) % 3 {
+        0 => format!("a paragraph that stays, place {i}"),
+        _ => format!("version {number} says this in place {i}"),
+    };
+    let paragraphs: Vec<String> = (0..count).map(paragraph).collect();
+    paragraphs.join("\n\n")
+}
+
+fn document(number: u64) -> NewDocument {
+    NewDocument::new("A document")
+        .source(version(number))
+        .chunking(Chunking::characters(40, 0))
+}
+
+/// Works on documents for ever: `? id number` before a version is written, `+ id number` when it was acknowledged; of a
+/// deletion the number is `-`.
+fn write_documents(path: &Path, round: u64) -> ! {
+    let memory = open(path, Durability::Normal);
+    let mut out = std::io::stdout().lock();
+    let mut say = |line: String| {
+        out.write_all(line.as_bytes()).unwrap();
+        out.flush().unwrap();
+    };
+    for i in 0.. {
+        let number = round * 1000 + i;
+        let id = format!("d{}", number % 5);
+        let is_there = memory.document(&id).unwrap().is_some();
+        match (number % 7, is_there) {
+            (6, true) => {
+                say(format!("? {id} -\n"));
+                assert!(memory.delete(&id).unwrap());
+                say(format!("+ {id} -\n"));
+            }
+            (5, _) => {
+                let here = memory.health().unwrap().embedder.unwrap();
+                let next = models().into_iter().find(|model| *model.model() != here);
+                memory.reembed(next.unwrap(), go_on).unwrap();
+            }
+            (4, _) => drop(memory.repair().unwrap()),
+            (3, true) => {
+                let title = DocumentUpdate::new().title(format!("Title {number}"));
+                memory.update_document(&id, title).unwrap();
+            }
+            (_, true) => {
+                say(format!("? {id} {number}\n"));
+                memory.replace_source(&id, version(number)).unwrap();
+                say(format!("+ {id} {number}\n"));
+            }
+            (_, false) => {
+                say(format!("? {id} {number}\n"));
+                memory.store_document(document(number).id(&id)).unwrap();
+                say(format!("+ {id} {number}\n"));
+            }
+        }
+    }
+    unreachable!("the parent kills this process")
+}
+
+/// A17: a process that stores, replaces, changes and deletes documents is killed at random points. Of each document exactly
+/// one version's passages are there, with their words and vectors, and it is the acknowledged one or the one under way.
+#[test]
+fn no_kill_leaves_two_versions_of_a_document() {
+    if let Some(path) = std::env::var_os("MNEMIC_TEST_DOCUMENTS") {
+        let round = std::env::var("MNEMIC_TEST_ROUND").unwrap().parse().unwrap();
+        write_documents(Path::new(&path), round);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("documents.db");
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    let (mut acknowledged, mut under_way) = (0, 0);
+    let mut random = 0x2545_f491_4f6c_dd1du64;
+    let rounds = kills().div_ceil(4);
+    for round in 0..rounds {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "no_kill_leaves_two_versions_of_a_document",
+                "--nocapture",
+            ])
+            .env("MNEMIC_TEST_DOCUMENTS", &path)
+            .env("MNEMIC_TEST_ROUND", round.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let reader = std::thread::spawn(move || -> Vec<String> {
+            output.lines().map_while(Result::ok).collect()
+        });
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        std::thread::sleep(Duration::from_micros(10_000 + random % 120_000));
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "round {round}: it died by itself"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut open_ended: BTreeMap<String, String> = BTreeMap::new();
+        for line in reader.join().unwrap() {
+            let mut parts = line.splitn(3, ' ');
+            match (parts.next(), parts.next(), parts.next()) {
+                (Some("+"), Some(id), Some(number)) => {
+                    known.insert(id.into(), number.into());
+                    open_ended.remove(id);
+                    acknowledged += 1;
+                }
+                (Some("?"), Some(id), Some(number)) => {
+                    open_ended.insert(id.into(), number.into());
+                }
+                _ => {}
+            }
+        }
+        under_way += open_ended.len();
+        let memory = open(&path, Durability::Normal);
+        let report = memory.check().unwrap();
+        assert!(report.is_ok(), "round {round}: {report:?}");
+        assert_eq!(report.memories, report.vectors);
+        assert_eq!(report.documents.chunks, report.documents.vectors);
+        let mut passages = 0;
+        for place in 0..5 {
+            let id = format!("d{place}");
+            let allowed = [known.get(&id), open_ended.get(&id)];
+            let found = memory.source(&id).unwrap();
+            let is = |number: &&String| match (number.as_str(), &found) {
+                ("-", found) => found.is_none(),
+                (number, Some(found)) => *found == version(number.parse().unwrap()),
+                (_, None) => false,
+            };
+            let number = allowed.into_iter().flatten().find(is);
+            let never = allowed == [None, None] && found.is_none();
+            // What was under way may have been the first version, and not have come to its end.
+            let not_yet = !known.contains_key(&id) && found.is_none();
+            assert!(
+                number.is_some() || never || not_yet,
+                "round {round}: {id} is {found:?}, not one of {allowed:?}"
+            );
+            if let (Some(number), Some(source)) = (number, &found) {
+                known.insert(id.clone(), number.clone());
+                let texts: Vec<String> = memory
+                    .passages_of(&id)
+                    .unwrap()
+                    .into_iter()
+                    .map(|p| p.text)
+                    .collect();
+                let wanted: Vec<&str> = source.split("\n\n").collect();
+                assert_eq!(texts, wanted, "round {round}: {id}");
+                passages += wanted.len() as u64;
+            } else if number.is_some() {
+                known.insert(id.clone(), "-".into());
+            }
+        }
+        assert_eq!(
+            report.documents.chunks, passages,
+            "round {round}: chunks of no version"
+        );
+    }
+    println!("{rounds} kills, {acknowledged} acknowledged versions, {under_way} under way");
+    assert!(
+        acknowledged > rounds,
+        "the processes died before they wrote"
     );
 }

@@ -85,25 +85,34 @@ fn lawful(text: &str, chunking: &Chunking, chunks: &[Chunk]) {
 
 fn settings() -> impl Strategy<Value = Chunking> {
     let sizes = (1_usize..60).prop_flat_map(|max| (Just(max), 0..max));
-    prop_oneof![
+    let mut kinds = vec![
         sizes
             .clone()
-            .prop_map(|(max, overlap)| Chunking::characters(max, overlap)),
+            .prop_map(|(max, overlap)| Chunking::characters(max, overlap))
+            .boxed(),
         sizes
             .clone()
-            .prop_map(|(max, overlap)| Chunking::tokens(max, overlap)),
+            .prop_map(|(max, overlap)| Chunking::tokens(max, overlap))
+            .boxed(),
         sizes
             .clone()
-            .prop_map(|(max, overlap)| Chunking::markdown(max).overlap(overlap)),
-        #[cfg(feature = "code")]
-        sizes.clone().prop_map(|(max, overlap)| {
+            .prop_map(|(max, overlap)| Chunking::markdown(max).overlap(overlap))
+            .boxed(),
+        sizes
+            .clone()
+            .prop_map(|(max, overlap)| seed(max, overlap))
+            .boxed(),
+        Just(Chunking::ra_h()).boxed(),
+    ];
+    if cfg!(feature = "code") {
+        let code = sizes.prop_map(|(max, overlap)| {
             Chunking::code(mnemic_chunk::Language::Rust, max)
                 .overlap(overlap)
                 .in_tokens()
-        }),
-        sizes.prop_map(|(max, overlap)| seed(max, overlap)),
-        Just(Chunking::ra_h()),
-    ]
+        });
+        kinds.push(code.boxed());
+    }
+    prop::strategy::Union::new(kinds)
 }
 
 /// The rule of RA-H with another size.

@@ -1,7 +1,6 @@
 //! Bytes as text, by format.
 
 use mnemic_chunk::{Characters, Chunking, Format, ReadError, Rule, read};
-use proptest::prelude::*;
 
 #[test]
 fn encodings_are_known_by_their_marks_and_others_refused() {
@@ -74,6 +73,8 @@ fn the_rule_follows_the_format() {
 
 #[cfg(feature = "html")]
 mod html {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]

@@ -171,11 +171,12 @@ impl Snapshot<'_> {
     pub fn passing(&self, seqs: &[i64], filter: &Filter) -> Result<Vec<i64>, SchemaError> {
         let (conditions, filter_values) = filter.clause();
         let mut values = vec![keys(seqs)];
+        // CROSS JOIN: from the few keys at hand, whatever index a condition has.
         values.extend(filter_values);
         self.connection()
             .prepare_cached(&format!(
-                "SELECT m.seq FROM memories m
-                 WHERE m.seq IN (SELECT value FROM json_each(?)){conditions} ORDER BY m.seq"
+                "SELECT DISTINCT m.seq FROM json_each(?) k CROSS JOIN memories m ON m.seq = k.value
+                 WHERE TRUE{conditions} ORDER BY m.seq"
             ))
             .and_then(|mut statement| {
                 statement

@@ -387,7 +387,8 @@ trigger memory_events_append_only
 CREATE TRIGGER memory_events_append_only BEFORE UPDATE ON memory_events
 WHEN new.event IS NOT old.event OR new.at IS NOT old.at OR new.action IS NOT old.action OR new.memory IS NOT old.memory
   OR new.actor IS NOT old.actor OR new.batch IS NOT old.batch OR new.undoes IS NOT old.undoes
-  OR new.project IS NOT NULL OR new.before IS NOT NULL OR new.detail IS NOT NULL
+  OR coalesce(new.project, old.project) IS NOT old.project OR coalesce(new.before, old.before) IS NOT old.before
+  OR coalesce(new.detail, old.detail) IS NOT old.detail
 BEGIN
     SELECT RAISE(ABORT, 'events are only ever added to');
 END

@@ -27,14 +27,14 @@ impl Memory {
     /// unless asked for.
     ///
     /// It takes over what they have: relations from and to others (not among each other), entities in the order of the
-    /// ids, and uses, summed. Unless it has its own, it has all their tags, the highest importance, a pin and the long-term
+    /// ids after its own, and uses, summed. (A handle with an extractor looks for entities where none of them has any.) Unless it has its own, it has all their tags, the highest importance, a pin and the long-term
     /// layer where one of them has it, and their kind, trust, rate of decay, source and cause where they agree. Their project
     /// must be one, and is its own. They keep all of it too, so that nothing is lost where the new memory is deleted and
     /// they are restored: with a history ([`Memory::keep_history`]) each step can be undone.
     ///
     /// # Errors
-    /// `NotFound` where one is not there; `InvalidInput` where fewer than two different ids are given, their projects differ,
-    /// or the new memory names another; and as [`Memory::store`]. Nothing is changed then.
+    /// `NotFound` where one is not there; `InvalidInput` where fewer than two different ids are given, one is a document,
+    /// their projects differ, or the new memory names another; and as [`Memory::store`]. Nothing is changed then.
     ///
     /// ```
     /// use mnemic::{Memory, NewMemory};
@@ -70,6 +70,10 @@ impl Memory {
     ) -> Result<Merged> {
         check_content(&into.content)?;
         check_entities(into.entities.as_deref())?;
+        let found = match into.entities {
+            Some(_) => None,
+            None => self.found_in(&into.content)?,
+        };
         let mut superseded: Vec<String> = Vec::with_capacity(ids.len());
         for id in ids {
             if !superseded.contains(&id) {
@@ -89,10 +93,13 @@ impl Memory {
             self.write(|transaction| {
                 let sources = sources(transaction, scope, &superseded)?;
                 let mut into = heir(into.clone(), &sources)?;
+                if into.entities.is_none() && sources.iter().all(|old| old.entities.is_empty()) {
+                    into.entities.clone_from(&found);
+                }
                 into.supersedes.extend(superseded.iter().cloned());
                 let (row, said) = new_row(into, None, now);
                 let id = transaction.insert(&row, embeddings.get(0))?;
-                said.say(transaction, scope, &id, now)?;
+                said.say(transaction, scope, &id, row.created_at)?;
                 let taken = transaction.take_over(&id, &superseded)?;
                 Ok(Merged {
                     stored: Stored {
@@ -114,7 +121,13 @@ fn sources(snapshot: &Snapshot<'_>, scope: &Scope, ids: &[String]) -> Result<Vec
     for id in ids {
         let row = snapshot.row(id)?;
         let row = row.filter(|row| scope.admits(row.project.as_deref()));
-        let memory: StoredMemory = row.ok_or_else(|| Error::not_found(id))?.into();
+        let row = row.ok_or_else(|| Error::not_found(id))?;
+        if snapshot.title(row.seq)?.is_some() {
+            return Err(Error::invalid(format!(
+                "{id} is a document: its source and passages cannot become part of another memory"
+            )));
+        }
+        let memory: StoredMemory = row.into();
         if let Some(first) = sources.first()
             && first.project != memory.project
         {

@@ -146,7 +146,7 @@ type Found = (Vec<i64>, Option<f64>);
 
 impl Memory {
     /// Finds groups of current memories of one project that say nearly the same, and merges them where told to: see
-    /// [`Consolidate`].
+    /// [`Consolidate`]. Documents are left alone.
     ///
     /// Finding reads one snapshot and holds no lock; every group is merged in a transaction of its own. A group of which
     /// a memory changed or went meanwhile is left alone (`merged` is `None`).
@@ -274,6 +274,7 @@ impl Memory {
             others.dedup();
             // Those stored later have looked at this one already.
             others.retain(|other| *other < row.seq && !grouped.contains(other));
+            let others = without_documents(snapshot, others)?;
             let cosines = match &vector {
                 Some(vector) => source.cosines(vector, &others)?,
                 None => vec![None; others.len()],
@@ -306,6 +307,16 @@ fn nearest(source: &Source<'_>, vector: &[f32]) -> Result<Vec<i64>> {
 fn nearest_by_words(source: &Source<'_>, words: &[Token]) -> Result<Vec<i64>> {
     let leg = WordLeg::search(source, words, Formula::Convex, 1.0, NEAREST + 1)?;
     Ok(leg.ranked().iter().map(|(seq, _)| *seq).collect())
+}
+
+fn without_documents(snapshot: &Snapshot<'_>, seqs: Vec<i64>) -> Result<Vec<i64>> {
+    let mut notes = Vec::with_capacity(seqs.len());
+    for seq in seqs {
+        if snapshot.title(seq)?.is_none() {
+            notes.push(seq);
+        }
+    }
+    Ok(notes)
 }
 
 fn scope_of(row: &MemoryRow) -> Scope {

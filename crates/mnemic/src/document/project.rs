@@ -3,6 +3,8 @@
 use crate::document::read::Documents;
 use crate::document::types::{Document, DocumentUpdate, NewDocument, Passage, StoredDocument};
 use crate::project::ProjectMemory;
+use crate::recall::hit::PassageHit;
+use crate::recall::request::Recall;
 use crate::{Error, Result};
 
 impl ProjectMemory {
@@ -92,5 +94,15 @@ impl ProjectMemory {
             Some(_) => self.memory().passages_around(passage, count),
             None => Err(Error::not_found(&passage.document)),
         }
+    }
+
+    /// As [`crate::Memory::recall_passages`], of documents of this project, whatever general scope the question names.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the question names another project; and as [`crate::Memory::recall_passages`].
+    pub fn recall_passages(&self, recall: impl Into<Recall>) -> Result<Vec<PassageHit>> {
+        let mut recall: Recall = recall.into();
+        recall.filter.scope = self.narrowed(&recall.filter.scope)?;
+        self.memory().recall_passages(recall)
     }
 }

@@ -161,6 +161,12 @@ fn what_differs_is_told() {
         ),
         ("due on May 5th", "due on 5 May", Near, vec![]),
         (
+            "track No. 5 is the best",
+            "track No. 6 is the best",
+            New,
+            subject("no 6", "no 5"),
+        ),
+        (
             "服务器每周日重启",
             "服务器每周六重启",
             Conflict,

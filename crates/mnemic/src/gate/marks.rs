@@ -116,11 +116,12 @@ impl Marks {
             self.preference = true;
         }
         if known::NEGATIONS.contains(&&*word) || word.ends_with("n't") {
-            // "No. 5" and "no 5" name a thing; "no longer" and the like negate.
-            let numbered =
-                word == "no" && matches!(rest, [_, Token::Symbol('.'), Token::Number(_), ..]);
-            if numbered {
-                return 1;
+            // "No. 5" names a thing.
+            if word == "no"
+                && let [_, Token::Symbol('.'), Token::Number(number), ..] = rest
+            {
+                self.names.push(format!("no {number}"));
+                return 3;
             }
             self.negations += 1;
             return 1;

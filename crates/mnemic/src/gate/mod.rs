@@ -83,7 +83,7 @@ impl Memory {
     /// process or another: before it writes, under the lock, it looks whether the same text has come meanwhile, or the
     /// memory that it met has changed, and if so assesses anew. So two writers who skip duplicates never store one text
     /// twice. (What is only nearly the same and came in that moment may be missed.) A batch of memories is best stored one
-    /// by one, as each is to meet those before it.
+    /// by one, as each is to meet those before it. A document is never superseded by a note: that is kept beside it.
     ///
     /// # Errors
     /// As [`Memory::store`]; `Judging` where the judge failed; `Busy` where others kept changing what was met. Nothing is
@@ -138,6 +138,7 @@ impl Memory {
                     (GatePolicy::Supersede, met) => met,
                     _ => None,
                 };
+                let superseded = superseded.filter(|_| !considered.is_document);
                 // What is stored beside a memory does not depend on what becomes of it.
                 let rests_on = considered.met.filter(|_| superseded.is_some());
                 let stored = self.write(|transaction| {
@@ -155,7 +156,7 @@ impl Memory {
                     memory.supersedes.extend(superseded.clone());
                     let (row, said) = new_row(memory, None, now);
                     let id = transaction.insert(&row, embeddings.get(0))?;
-                    said.say(transaction, scope, &id, now)?;
+                    said.say(transaction, scope, &id, row.created_at)?;
                     let created_at = row.created_at;
                     Ok(Some(Stored {
                         id,
@@ -225,6 +226,8 @@ struct Considered {
     state: IndexState,
     /// The key of the memory in the assessment.
     met: Option<i64>,
+    /// Whether that is a document.
+    is_document: bool,
 }
 
 impl Candidate {
@@ -296,9 +299,11 @@ impl Candidate {
                 assessment,
                 state,
                 met: None,
+                is_document: false,
             });
         };
         let met = Some(row.seq);
+        let is_document = snapshot.title(row.seq)?.is_some();
         let assessment = Assessment {
             verdict: comparison.verdict,
             memory: Some(row.into()),
@@ -311,6 +316,7 @@ impl Candidate {
             assessment,
             state,
             met,
+            is_document,
         })
     }
 }

@@ -176,16 +176,20 @@ impl Memory {
         })
     }
 
-    /// The memories that were stored or changed last, latest first; those of one instant, the last stored first. At most
+    /// The memories that were stored or changed last, latest first; those of one second, the last stored first. At most
     /// `limit`. ([`Memory::timeline`] is by time of creation.)
     ///
     /// # Errors
     /// `Busy`, `Corrupt`, `Storage`.
     ///
     /// ```
-    /// let memory = mnemic::Memory::open_in_memory()?;
-    /// let ids: Vec<String> = memory.store_all(["a", "b"])?.into_iter().map(|stored| stored.id).collect();
-    /// memory.update(&ids[0], "a, corrected")?;
+    /// use mnemic::{Memory, NewMemory};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// let new_year = |text: &str| Ok::<_, mnemic::Error>(NewMemory::new(text).created_at("2026-01-01".parse()?));
+    /// let first = memory.store(new_year("a")?)?.id;
+    /// memory.store(new_year("b")?)?;
+    /// memory.update(&first, "a, corrected")?;
     /// assert_eq!(memory.recently_updated(1)?[0].content, "a, corrected");
     /// # Ok::<(), mnemic::Error>(())
     /// ```

@@ -1,6 +1,8 @@
 //! Undoing events: the memories become what they were before, unless they were changed since. What is undone is embedded
 //! anew, outside the transaction.
 
+use std::ops::ControlFlow;
+
 use mnemic_schema::{Action, Event, EventFilter, Image, Order, Scope, Snapshot, WriteTransaction};
 
 use crate::embedding::passages;
@@ -107,7 +109,7 @@ impl Memory {
         scope: &Scope,
         steps: impl Fn(&Snapshot<'_>) -> Result<Vec<Step>>,
     ) -> Result<Undone> {
-        self.with_model(|embedder| {
+        let (undone, documents) = self.with_model(|embedder| {
             let found = self.read(&steps)?;
             for (event, _) in &found {
                 if !scope.admits(event.project.as_deref()) {
@@ -152,10 +154,23 @@ impl Memory {
                         }
                     }
                 }
-                Ok(undone)
+                Ok((undone, found.iter().any(is_document)))
             })
-        })
+        })?;
+        if documents {
+            // Undone it is: what is left to do, should this fail, coverage tells and backfill does.
+            let _ = self.cut_stale_documents();
+            if self.embedder().is_some() {
+                let _ = self.backfill(|_| ControlFlow::Continue(()));
+            }
+        }
+        Ok(undone)
     }
+}
+
+/// Whether an event is undone by putting back a document.
+fn is_document((_, image): &Step) -> bool {
+    image.as_ref().is_some_and(Image::is_document)
 }
 
 fn no_event(number: i64) -> Error {

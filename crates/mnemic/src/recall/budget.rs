@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::recall::hit::Hit;
 use crate::recall::watch::Watch;
-use crate::types::StoredMemory;
 
 /// Counts the tokens of a text, for [`crate::Recall::budget`].
 ///
@@ -95,7 +94,7 @@ impl Budget {
     pub(crate) fn pack(&self, mut hits: Vec<Hit>, watch: &mut dyn Watch) -> Vec<Hit> {
         let mut left = self.tokens;
         hits.retain(|hit| {
-            let tokens = self.counter.count(&entry(&hit.memory));
+            let tokens = self.counter.count(&entry(hit));
             watch.counted(hit, tokens, left, self.tokens);
             match left.checked_sub(tokens) {
                 Some(rest) => {
@@ -129,6 +128,8 @@ impl PartialEq for Budget {
 /// on nothing else, and a model's prompt cache that holds it stays good for as long as they are the same: see the recipe
 /// "Fill a prompt" for what else that takes. Empty for no hits.
 ///
+/// Of a document it has the title and the passages that the hit brings along ([`Hit::text`]), not the card.
+///
 /// It is what [`crate::Recall::budget`] counts, line by line.
 ///
 /// ```
@@ -146,17 +147,21 @@ impl PartialEq for Budget {
 /// ```
 #[must_use]
 pub fn context(hits: &[Hit]) -> String {
-    let mut memories: Vec<&StoredMemory> = hits.iter().map(|hit| &hit.memory).collect();
-    memories.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
-    memories.into_iter().map(entry).collect()
+    let mut hits: Vec<&Hit> = hits.iter().collect();
+    hits.sort_by(|a, b| {
+        let (a, b) = (&a.memory, &b.memory);
+        (a.created_at, &a.id).cmp(&(b.created_at, &b.id))
+    });
+    hits.into_iter().map(entry).collect()
 }
 
 /// One memory as it stands in [`context`].
-fn entry(memory: &StoredMemory) -> String {
-    let created = memory.created_at.to_string();
+fn entry(hit: &Hit) -> String {
+    let created = hit.memory.created_at.to_string();
     let day = created.split(' ').next().unwrap_or_default();
     let mut entry = format!("- {day}: ");
-    let mut characters = memory.content.trim_end().chars().peekable();
+    let text = hit.text();
+    let mut characters = text.trim_end().chars().peekable();
     while let Some(c) = characters.next() {
         // Whatever some reader takes for the end of a line: the next begins indented, as no memory does.
         match c {

@@ -1,7 +1,9 @@
 //! What recall answers with: memories, their scores, and what the scores were made of.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use crate::document::types::Passage;
 use crate::graph::relation::Link;
 use crate::types::StoredMemory;
 
@@ -17,6 +19,65 @@ pub struct Hit {
     /// How well it fits, newness left out.
     pub relevance: f64,
     /// What the score was made of.
+    pub signals: Signals,
+    /// The best passages of a document, best first ([`crate::Recall::passages`] says how many); empty for any other memory.
+    pub passages: Vec<PassageHit>,
+}
+
+impl Hit {
+    /// What to read of it: the text of a memory; of a document its title and its best passages, in the order of the
+    /// source, an ellipsis where something between them is left out.
+    ///
+    /// ```
+    /// use mnemic::{Memory, NewDocument};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store_document(NewDocument::new("Rules").description("Of the park").source("Nobody may feed the geese."))?;
+    /// assert_eq!(memory.recall("geese")?[0].text(), "Rules\nNobody may feed the geese.");
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut passages: Vec<&Passage> = self.passages.iter().map(|hit| &hit.passage).collect();
+        passages.sort_by_key(|passage| passage.bytes.start);
+        let Some(first) = passages.first() else {
+            return Cow::Borrowed(&self.memory.content);
+        };
+        let mut text = first.title.clone();
+        let mut end = None;
+        for passage in passages {
+            text.push('\n');
+            // What two passages share is there once.
+            let shared = end.filter(|end| *end > passage.bytes.start);
+            let new = match (shared, end) {
+                (Some(end), _) => passage
+                    .text
+                    .get(end - passage.bytes.start..)
+                    .unwrap_or_default(),
+                (None, Some(_)) => {
+                    text.push_str("…\n");
+                    &passage.text
+                }
+                (None, None) => &passage.text,
+            };
+            text.push_str(new.trim_start());
+            end = end.max(Some(passage.bytes.end));
+        }
+        Cow::Owned(text)
+    }
+}
+
+/// A passage that was recalled.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PassageHit {
+    /// The passage, and where it is.
+    pub passage: Passage,
+    /// How well it fits, as [`Hit::score`]; the newness in it is its document's.
+    pub score: f64,
+    /// How well it fits, newness left out.
+    pub relevance: f64,
+    /// What the score was made of: words and vector of the passage, among all passages.
     pub signals: Signals,
 }
 
@@ -46,6 +107,8 @@ pub struct Signals {
     pub recency: f64,
     /// The age in days; negative where the memory is dated in the future.
     pub age_days: f64,
+    /// The relevance of the best passage of a document, by which its own is raised; `None` for any other memory.
+    pub passage: Option<f64>,
     /// The reranker's score, in [0, 1]; `None` where none read it ([`crate::Recall::rerank`]).
     pub rerank: Option<f64>,
     /// Where the score came from, if it came along a link ([`crate::Recall::expand`]); `None` where it is its own.
@@ -117,6 +180,9 @@ impl fmt::Display for Signals {
         )?;
         if let Some(expanded) = &self.expanded {
             write!(f, " · {expanded}, × {:.2}", expanded.factor)?;
+        }
+        if let Some(passage) = self.passage {
+            write!(f, " · best passage {passage:.2}")?;
         }
         if let Some(score) = self.rerank {
             write!(f, " · reranker {score:.2}")?;

@@ -7,6 +7,7 @@ pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod hit;
 pub(crate) mod leg;
+mod passages;
 pub(crate) mod preset;
 pub(crate) mod request;
 mod rerank;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 
 use mnemic_embed::Embedder;
 use mnemic_rank::{Floors, HitKey, best_first, fusion, recency, rekal};
-use mnemic_schema::{Filter, RowKey, Snapshot, Timestamp, Token, query_words};
+use mnemic_schema::{Filter, Indexed, RowKey, Snapshot, Timestamp, Token, query_words};
 
 use crate::Result;
 use crate::calibrate::calibrated_floor;
@@ -27,6 +28,7 @@ use crate::planner::Plan;
 use crate::recall::entity_leg::EntityLeg;
 use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
+use crate::recall::passages::{ByDocument, passage_hits, unite};
 use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::{Manner, Recall};
 use crate::recall::source::Source;
@@ -124,6 +126,7 @@ impl Memory {
             if attempts > 1 {
                 // The file changed under a lock-free read: what the index learned from it may be wrong.
                 self.resident().clear();
+                self.resident_passages().clear();
             }
             let has_vectors = match embedder {
                 Some(embedder) if by_vectors && !words.is_empty() => space_of(snapshot, embedder)?,
@@ -133,9 +136,22 @@ impl Memory {
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
             let filter = recall.filter_now(snapshot, now)?;
             let source = Source::new(snapshot, &filter, resident)?;
+            let has_passages = recall.passage_weight > 0.0 && snapshot.has_chunks()?;
+            let resident = match has_passages {
+                true => self
+                    .resident_passages()
+                    .follow(snapshot, self.resident().bytes())?,
+                false => None,
+            };
+            let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());
+            let passages = match has_passages {
+                true => Some(Source::of(Indexed::Passages, snapshot, &filter, resident)?),
+                false => None,
+            };
             let scene = Scene {
                 snapshot,
                 source: &source,
+                passages: passages.as_ref(),
                 recall,
                 filter: &filter,
                 words: &words,
@@ -219,6 +235,8 @@ pub(crate) struct Scored {
     score: f64,
     relevance: f64,
     signals: Signals,
+    /// Of a document: its best ones, best first.
+    passages: Vec<Self>,
 }
 
 impl Scored {
@@ -274,7 +292,15 @@ impl Scene<'_> {
         {
             legs.push(Box::new(leg));
         }
-        let found = united(&legs);
+        let mut found = united(&legs);
+        let passages = match self.passages {
+            Some(source) => self.passages_of(source, preset, k, &found)?,
+            None => ByDocument::new(),
+        };
+        // A document of which a passage was found is a candidate.
+        found.extend(passages.keys());
+        found.sort_unstable();
+        found.dedup();
         let mut scored = score(
             self.snapshot,
             self.source,
@@ -283,6 +309,7 @@ impl Scene<'_> {
             self.now,
             found,
         )?;
+        unite(&mut scored, passages, preset, self.recall);
         if let Some(plan) = plan {
             self.raise(plan, &mut scored)?;
         }
@@ -421,7 +448,7 @@ fn score(
         .map(|leg| leg.ranked().iter().copied().collect())
         .collect();
     let weights: Vec<f64> = legs.iter().map(|leg| leg.weight()).collect();
-    let rows = snapshot.keys(&candidates)?;
+    let rows = snapshot.row_keys_in(source.indexed(), &candidates)?;
     Ok(rows
         .into_iter()
         .map(|row| {
@@ -444,6 +471,7 @@ fn score(
                 score,
                 relevance,
                 signals,
+                passages: Vec::new(),
             }
         })
         .collect())
@@ -501,17 +529,24 @@ fn fuse(
 fn hits(snapshot: &Snapshot<'_>, filter: &Filter, scored: Vec<Scored>) -> Result<Vec<Hit>> {
     let seqs: Vec<i64> = scored.iter().map(|hit| hit.row.seq).collect();
     let rows = snapshot.rows(&seqs)?;
+    let mut hits = Vec::with_capacity(rows.len());
     // One snapshot: every key that was scored still has its row, in the same order.
-    Ok(rows
-        .into_iter()
-        .zip(scored)
+    for (row, hit) in rows.into_iter().zip(scored) {
         // They were chosen so; looked at once more, as nothing may ever leak from one project into another.
-        .filter(|(row, _)| filter.scope.admits(row.project.as_deref()))
-        .map(|(row, hit)| Hit {
+        if !filter.scope.admits(row.project.as_deref()) {
+            continue;
+        }
+        let passages = match hit.passages.is_empty() {
+            true => Vec::new(),
+            false => passage_hits(snapshot, hit.passages)?,
+        };
+        hits.push(Hit {
             memory: row.into(),
             score: hit.score,
             relevance: hit.relevance,
             signals: hit.signals,
-        })
-        .collect())
+            passages,
+        });
+    }
+    Ok(hits)
 }

@@ -1,7 +1,8 @@
 //! What is asked: the question, whose memories, how many, how scored.
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, Scope, Snapshot, Timestamp};
+use mnemic_rank::document::PASSAGE_WEIGHT;
+use mnemic_schema::{Filter, Scope, Snapshot, Timestamp, query_words};
 
 use crate::Result;
 
@@ -46,6 +47,8 @@ pub struct Recall {
     pub(crate) plan: Option<Plan>,
     /// What the plan took the place of.
     pub(crate) plain: Option<Manner>,
+    pub(crate) passages_a_hit: usize,
+    pub(crate) passage_weight: f64,
 }
 
 /// How candidates are found and weighed.
@@ -58,6 +61,9 @@ pub(crate) struct Manner {
 
 /// How many hits a question gets that does not say.
 const DEFAULT_LIMIT: usize = 10;
+
+/// How many passages a document brings along that does not say.
+const PASSAGES_A_HIT: usize = 3;
 
 filter_verbs!(Recall);
 clock_verbs!(Recall);
@@ -80,11 +86,49 @@ impl Recall {
             rerank: None,
             expand: None,
             clocks: Clocks::default(),
+            passages_a_hit: PASSAGES_A_HIT,
+            passage_weight: PASSAGE_WEIGHT,
             touch: false,
             entity_weight: 0.0,
             plan: None,
             plain: None,
         }
+    }
+
+    /// Only what holds this phrase, word by word as it is spelled: a quote, a name, the message of an error. Of a document
+    /// somewhere in its source, of a passage in its own text. Case, Unicode composition and the length of white space make
+    /// no difference; a word is whole (`cat` is not in `concatenate`). Several phrases must all be there.
+    ///
+    /// It is a filter: what passes it is scored by the question. A question without words (`Recall::new("")`) asks for the
+    /// phrases. Quotation marks in a question are no phrase.
+    ///
+    /// ```
+    /// use mnemic::{Memory, Recall};
+    ///
+    /// let memory = Memory::open_in_memory()?;
+    /// memory.store_all(["error[E0502]: cannot borrow `x` as mutable", "you cannot always borrow a book"])?;
+    /// let hits = memory.recall(Recall::new("").phrase("cannot borrow"))?;
+    /// assert_eq!(hits.len(), 1);
+    /// assert_eq!(memory.recall(Recall::new("\"cannot borrow\""))?.len(), 2);
+    /// # Ok::<(), mnemic::Error>(())
+    /// ```
+    pub fn phrase(mut self, phrase: impl Into<String>) -> Self {
+        self.filter.phrases.push(phrase.into());
+        self
+    }
+
+    /// How many of its best passages a document brings along ([`crate::Hit::passages`]). Default: 3.
+    pub fn passages(mut self, count: usize) -> Self {
+        self.passages_a_hit = count;
+        self
+    }
+
+    /// How far the best passage of a document raises its relevance, in \[0, 1\]: relevance = whole + weight · max(0, best
+    /// passage − whole), `whole` being that of its card. 0 leaves documents to their cards. Default: 1
+    /// (`docs/documents.md` says why).
+    pub fn passage_weight(mut self, weight: f64) -> Self {
+        self.passage_weight = weight;
+        self
     }
 
     /// At most so many hits; 0 gives none. Default: 10.
@@ -260,6 +304,10 @@ impl Recall {
 
     /// The question with the weights of its plan, and those it had put aside.
     pub(crate) fn resolved(mut self) -> Self {
+        // The phrases are the question where it has no words of its own.
+        if !self.filter.phrases.is_empty() && query_words(&self.query).is_empty() {
+            self.query = self.filter.phrases.join(" ");
+        }
         let manner = self.manner();
         let Some(plan) = &mut self.plan else {
             return self;

@@ -1,6 +1,8 @@
 //! Reranking: a model that reads question and text together scores the best hits once more. It is called when the
 //! snapshot is closed and no lock is held; it searches nothing, and reads nothing from the file.
 
+use std::borrow::Cow;
+
 use mnemic_embed::Reranker;
 use mnemic_rank::fusion;
 
@@ -34,7 +36,8 @@ impl Memory {
     ) -> Result<Vec<Hit>> {
         let rest = hits.split_off(depth.min(hits.len()));
         if let Some(reranker) = self.reranker().filter(|_| !hits.is_empty()) {
-            let texts: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
+            let texts: Vec<Cow<'_, str>> = hits.iter().map(Hit::text).collect();
+            let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
             let scores = scores(reranker, beginning(&recall.query), &texts)?;
             for (hit, score) in hits.iter_mut().zip(scores) {
                 rescore(hit, f64::from(score), recall.preset.recency_weight);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use mnemic_rank::TopK;
 use mnemic_rank::vector::cosine_from_distance;
-use mnemic_schema::{Filter, Snapshot, Token};
+use mnemic_schema::{Filter, Indexed, Snapshot, Token};
 
 use crate::Result;
 use crate::resident::{Loaded, Selection};
@@ -38,6 +38,8 @@ pub(crate) struct Occurrence {
 /// One state of the memory, seen through a filter.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
+    /// Memories or passages: what is said of memories here is said of either.
+    indexed: Indexed,
     snapshot: &'a Snapshot<'a>,
     filter: &'a Filter,
     resident: Option<(&'a Loaded, Selection<'a>)>,
@@ -49,15 +51,30 @@ impl<'a> Source<'a> {
         filter: &'a Filter,
         resident: Option<&'a Loaded>,
     ) -> Result<Self> {
+        Self::of(Indexed::Memories, snapshot, filter, resident)
+    }
+
+    /// Of memories, or of passages whose memory passes the filter.
+    pub(crate) fn of(
+        indexed: Indexed,
+        snapshot: &'a Snapshot<'a>,
+        filter: &'a Filter,
+        resident: Option<&'a Loaded>,
+    ) -> Result<Self> {
         let resident = match resident {
             Some(loaded) => Some((loaded, loaded.select(snapshot, filter)?)),
             None => None,
         };
         Ok(Self {
+            indexed,
             snapshot,
             filter,
             resident,
         })
+    }
+
+    pub(crate) fn indexed(&self) -> Indexed {
+        self.indexed
     }
 
     /// Whether the resident index answers.
@@ -70,7 +87,7 @@ impl<'a> Source<'a> {
         let scope = &self.filter.scope;
         let (documents, tokens) = match &self.resident {
             Some((loaded, _)) => loaded.scope_lengths(scope),
-            None => self.snapshot.scope_lengths(scope)?,
+            None => self.snapshot.scope_lengths_in(self.indexed, scope)?,
         };
         Ok(Collection {
             documents,
@@ -86,7 +103,7 @@ impl<'a> Source<'a> {
         if let Some((loaded, selection)) = &self.resident {
             let everything = Filter::default();
             self.snapshot
-                .occurrences(token, &everything, |seq, count| {
+                .occurrences_in(self.indexed, token, &everything, |seq, count| {
                     let Some(place) = loaded.place(selection, seq) else {
                         return;
                     };
@@ -99,12 +116,15 @@ impl<'a> Source<'a> {
             return Ok((found, in_scope));
         }
         self.snapshot
-            .occurrences(token, self.filter, |seq, count| {
+            .occurrences_in(self.indexed, token, self.filter, |seq, count| {
                 let length = 0;
                 found.push(Occurrence { seq, count, length });
             })?;
         let seqs: Vec<i64> = found.iter().map(|occurrence| occurrence.seq).collect();
-        for (occurrence, length) in found.iter_mut().zip(self.snapshot.lengths(&seqs)?) {
+        for (occurrence, length) in found
+            .iter_mut()
+            .zip(self.snapshot.lengths_in(self.indexed, &seqs)?)
+        {
             occurrence.length = length;
         }
         if self.filter.is_scope_alone() {
@@ -112,7 +132,7 @@ impl<'a> Source<'a> {
         }
         let scope = Filter::from(self.filter.scope.clone());
         self.snapshot
-            .occurrences(token, &scope, |_, _| in_scope += 1)?;
+            .occurrences_in(self.indexed, token, &scope, |_, _| in_scope += 1)?;
         Ok((found, in_scope))
     }
 
@@ -170,9 +190,9 @@ impl<'a> Source<'a> {
                 .filter_map(|(seq, cosine)| Some((seq, cosine?)))
                 .collect());
         }
-        let nearest = self
-            .snapshot
-            .nearest(vector, k.saturating_add(SPARE), self.filter)?;
+        let nearest =
+            self.snapshot
+                .nearest_in(self.indexed, vector, k.saturating_add(SPARE), self.filter)?;
         let cosine = |(seq, distance)| (seq, cosine_from_distance(distance));
         Ok(nearest.into_iter().map(cosine).collect())
     }
@@ -180,12 +200,14 @@ impl<'a> Source<'a> {
     /// The exact cosines of memories to a vector; `None` for one without a vector.
     pub(crate) fn cosines(&self, vector: &[f32], seqs: &[i64]) -> Result<Vec<Option<f64>>> {
         if seqs.len() > MOST_LOOKED_UP {
-            let all = self.snapshot.nearest(vector, usize::MAX, self.filter)?;
+            let all = self
+                .snapshot
+                .nearest_in(self.indexed, vector, usize::MAX, self.filter)?;
             let all: HashMap<i64, f64> = all.into_iter().collect();
             let cosine = |seq| all.get(seq).copied().map(cosine_from_distance);
             return Ok(seqs.iter().map(cosine).collect());
         }
-        let distances = self.snapshot.distances(vector, seqs)?;
+        let distances = self.snapshot.distances_in(self.indexed, vector, seqs)?;
         Ok(distances
             .into_iter()
             .map(|d| d.map(cosine_from_distance))
@@ -226,7 +248,7 @@ impl<'a> Source<'a> {
             let created = |seq: &i64| Some((*seq, loaded.created(*seq)?));
             return Ok(seqs.iter().filter_map(created).collect());
         }
-        let keys = self.snapshot.keys(seqs)?;
+        let keys = self.snapshot.row_keys_in(self.indexed, seqs)?;
         Ok(keys
             .into_iter()
             .map(|key| (key.seq, key.created_at.as_micros()))

@@ -14,6 +14,8 @@ use crate::recall::source::Source;
 pub(crate) struct Scene<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
     pub(crate) source: &'a Source<'a>,
+    /// Where the file has documents.
+    pub(crate) passages: Option<&'a Source<'a>>,
     pub(crate) recall: &'a Recall,
     /// The recall's, with how memories must stand now.
     pub(crate) filter: &'a Filter,

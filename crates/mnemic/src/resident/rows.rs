@@ -272,6 +272,15 @@ impl Rows {
             }
             and(bits);
         }
+        for phrase in &filter.phrases {
+            let mut bits = Bits::new(self.len());
+            snapshot.with_phrase_in(indexed, phrase, |key| {
+                if let Some(position) = self.position(key) {
+                    bits.set(position);
+                }
+            })?;
+            and(bits);
+        }
         if let Some(bits) = self.lives.select(self.len(), filter) {
             and(bits);
         }

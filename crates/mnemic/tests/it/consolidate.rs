@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use mnemic::{
-    Action, Consolidate, ConsolidateRule, ErrorKind, Events, History, Include, Kind, Layer, Memory,
-    NewMemory, Recall, Scope, Timestamp,
+    Action, Consolidate, ConsolidateRule, ErrorKind, Events, Gate, GatePolicy, GateVerdict, Gated,
+    History, Include, Kind, Layer, Memory, NewDocument, NewMemory, Recall, Scope, Timestamp,
 };
 
 use crate::support::{Parsed, builder, contents, memory, sound, time};
@@ -187,8 +187,11 @@ fn what_is_merged_takes_over_all_that_the_others_have() {
     store("y", NewMemory::new("the deploy bot enforces it"));
     store("cause", NewMemory::new("a deploy on a Friday went wrong"));
     let a = NewMemory::new("deploys freeze on Fridays").tags(["ops", "rules"]);
+    let a = a.entities(["Deploys", "Friday"]);
     store("a", a.importance(0.9).caused_by("cause").kind("procedural"));
-    let b = NewMemory::new("no deploys on a Friday").tags(["rules", "release"]);
+    let b = NewMemory::new("no deploys on a Friday")
+        .tags(["rules", "release"])
+        .entities(["friday", "Release"]);
     store(
         "b",
         b.layer(Layer::LongTerm)
@@ -225,6 +228,8 @@ fn what_is_merged_takes_over_all_that_the_others_have() {
     assert_eq!(life.causal_parent.as_deref(), Some("cause"));
     assert_eq!(life.trust, 0.75, "they did not agree");
     assert_eq!(got.usage.accesses, 3);
+    assert_eq!(got.entities, ["Deploys", "Friday", "Release"]);
+    assert_eq!(merged.entities, 3);
     let connection = rusqlite::Connection::open(&path).unwrap();
     let mut statement = connection
         .prepare(
@@ -398,4 +403,69 @@ fn both_rules_group_as_well_as_was_measured() {
     };
     assert!(gate.0 >= 0.98 && gate.1 >= 0.93, "{gate:?}");
     assert!(gate.0 > seed.0 && gate.1 > seed.1, "{seed:?} {gate:?}");
+}
+
+#[test]
+fn documents_are_left_alone() {
+    let memory = memory();
+    let text = "deploys freeze on Fridays";
+    let document = NewDocument::new(text).source(text);
+    let document = memory.store_document(document).unwrap().id;
+    let note = memory.store(text).unwrap().id;
+    let found = memory.consolidate(Consolidate::new().apply()).unwrap();
+    assert_eq!((found.groups.len(), found.looked_at), (0, 1));
+    let error = memory.merge([&document, &note], text).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("is a document"), "{error}");
+
+    let card = memory.get(&document).unwrap().unwrap().content;
+    memory.delete(&note).unwrap();
+    let gate = Gate::new().duplicate(GatePolicy::Supersede);
+    let answer = memory.store_with(&card, &gate).unwrap();
+    assert_eq!(answer.assessment().verdict, GateVerdict::Duplicate);
+    assert!(
+        matches!(
+            answer,
+            Gated::Stored {
+                superseded: None,
+                ..
+            }
+        ),
+        "{answer:?}"
+    );
+    assert_eq!(
+        memory
+            .get(&document)
+            .unwrap()
+            .unwrap()
+            .lifecycle
+            .superseded_at,
+        None
+    );
+}
+
+#[test]
+fn a_bound_handle_consolidates_its_project_alone() {
+    let memory = memory();
+    for project in ["web", "shop"] {
+        let texts = ["deploys freeze on Fridays", "Deploys freeze on Fridays!"];
+        let bound = memory.in_project(project);
+        bound.store_all(texts).unwrap();
+    }
+    let web = memory.in_project("web");
+    let found = web.consolidate(Consolidate::new().apply()).unwrap();
+    assert_eq!((found.groups.len(), found.looked_at), (1, 2));
+    let merged = found.groups[0].merged.as_ref().unwrap();
+    let kept = web.get(&merged.stored.id).unwrap().unwrap();
+    assert_eq!(kept.content, "Deploys freeze on Fridays!");
+    assert_eq!(web.recall("deploys").unwrap().len(), 1);
+    assert_eq!(
+        memory.in_project("shop").recall("deploys").unwrap().len(),
+        2
+    );
+    let elsewhere = Consolidate::new().project("shop");
+    assert_eq!(
+        web.consolidate(elsewhere).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
 }

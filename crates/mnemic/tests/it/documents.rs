@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier};
 
 use mnemic::{
     Chunking, DocumentUpdate, Documents, EmbedError, Embedder, Embedding, EmbeddingModel,
-    ErrorKind, InputKind, Memory, MemoryUpdate, NewDocument, Prune, Recall, Scope,
+    ErrorKind, Events, History, InputKind, Memory, MemoryUpdate, NewDocument, Prune, Recall, Scope,
 };
 use proptest::prelude::*;
 
@@ -395,6 +395,10 @@ fn a_failing_embedder_stores_nothing_or_says_what_is_missing() {
         (report.is_ok(), report.documents.missing_vectors.len()),
         (false, 1)
     );
+    let by_words = memory
+        .recall(Recall::new("cursed").preset(mnemic::Preset::default().weights(1.0, 0.0)))
+        .unwrap();
+    assert_eq!(by_words.len(), 1);
     // It fails still, then it does not.
     assert_eq!(
         memory
@@ -626,7 +630,7 @@ fn a_source_of_another_hand_is_cut_anew() {
     drop(other);
     assert_eq!(memory.coverage().unwrap().stale, 1);
     assert!(!memory.document(&id).unwrap().unwrap().chunked);
-    assert_eq!(memory.check().unwrap().documents.stale, [id.clone()]);
+    assert_eq!(memory.check().unwrap().documents.stale, [&*id]);
     let report = memory.repair().unwrap();
     assert_eq!((report.documents_cut, report.vectors_added), (1, 2));
     assert!(report.remaining.is_ok(), "{report:?}");
@@ -777,4 +781,83 @@ proptest! {
             }
         }
     }
+}
+
+/// What was done to a document is undone with its source, which is cut and embedded again.
+#[test]
+fn a_change_and_a_deletion_are_undone() {
+    let memory = memory();
+    memory.keep_history(History::new()).unwrap();
+    let first = paragraphs(&["the first paragraph", "the second paragraph"]);
+    let document = NewDocument::new("T")
+        .source(&first)
+        .link("somewhere")
+        .chunking(small())
+        .preview(5);
+    let id = memory.store_document(document).unwrap().id;
+    let before = memory.document(&id).unwrap();
+    memory
+        .replace_source(&id, "another text\n\naltogether and longer")
+        .unwrap();
+    let last = || memory.events(Events::new().limit(1)).unwrap()[0].number;
+    memory.undo(last()).unwrap();
+    assert_eq!(memory.source(&id).unwrap().as_deref(), Some(&*first));
+    assert_eq!(memory.document(&id).unwrap(), before);
+    assert_eq!(
+        memory.passages_of(&id).unwrap()[0].text,
+        "the first paragraph"
+    );
+    whole(&memory);
+    // The undoing can be undone.
+    memory.undo(last()).unwrap();
+    assert!(memory.source(&id).unwrap().unwrap().starts_with("another"));
+    whole(&memory);
+    memory.delete(&id).unwrap();
+    memory.undo(last()).unwrap();
+    assert!(memory.source(&id).unwrap().unwrap().starts_with("another"));
+    let found = memory.document(&id).unwrap().unwrap();
+    assert_eq!(
+        (found.link.as_deref(), found.chunks, found.chunked),
+        (Some("somewhere"), 2, true)
+    );
+    whole(&memory);
+    // The beginning of a card too.
+    memory
+        .update_document(&id, DocumentUpdate::new().title("Other"))
+        .unwrap();
+    memory.undo(last()).unwrap();
+    assert_eq!(memory.document(&id).unwrap().unwrap().title, "T");
+    whole(&memory);
+}
+
+/// A2: the fact that stands last in 3,000 words is found by its meaning, in its passage.
+#[test]
+fn a2_the_last_fact_of_a_long_document_is_found_by_meaning() {
+    let memory = Memory::open_in_memory().unwrap();
+    let weather = "The weather was mild and a light wind came from the west over the hills. ";
+    let source = weather.repeat(210) + "The cat of the lighthouse keeper is called Pebble.";
+    let id = memory
+        .store_document(
+            NewDocument::new("Journal")
+                .source(&source)
+                .chunking(Chunking::characters(300, 60)),
+        )
+        .unwrap()
+        .id;
+    memory.store("the harbour is deep").unwrap();
+    let by_meaning = Recall::new("what is the name of the warden's kitten?")
+        .preset(mnemic::Preset::vector_only());
+    let hits = memory.recall(by_meaning.clone()).unwrap();
+    assert_eq!(hits[0].memory.id, id);
+    assert!(
+        hits[0].passages[0].passage.text.ends_with("Pebble."),
+        "{:?}",
+        hits[0].passages[0]
+    );
+    let passages = memory.recall_passages(by_meaning.limit(1)).unwrap();
+    assert!(passages[0].passage.text.ends_with("Pebble."));
+    assert_eq!(
+        source.get(passages[0].passage.bytes.clone()),
+        Some(passages[0].passage.text.as_str())
+    );
 }

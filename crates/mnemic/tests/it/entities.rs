@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use mnemic::{
-    Condition, Dropped, EntityExtractor, ErrorKind, Export, ExtractError, Import, Memory,
+    Condition, Dropped, EntityExtractor, ErrorKind, Export, ExtractError, Gate, Import, Memory,
     MemoryUpdate, NewMemory, OnConflict, Outcome, Preset, Recall, RuleExtractor, Scope, Timeline,
 };
 use proptest::prelude::*;
@@ -131,6 +131,11 @@ fn an_extractor_finds_them_where_none_were_given() {
         .update(id, MemoryUpdate::new().entities([""; 0]))
         .unwrap();
     assert_eq!(alone.entities, [""; 0]);
+
+    let gated = memory
+        .store_with("ask Erin about the tea", &Gate::new())
+        .unwrap();
+    assert_eq!(memory.entities_of(gated.id().unwrap()).unwrap(), ["Erin"]);
 
     let replaced = memory.replace(id, "ask Dave").unwrap();
     assert_eq!(memory.entities_of(&replaced.id).unwrap(), ["Dave"]);

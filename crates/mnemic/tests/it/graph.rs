@@ -13,7 +13,7 @@ use crate::support::{builder, memory, sound, time};
 /// Stores memories whose ids are their texts.
 fn put(memory: &Memory, ids: &[&str], project: Option<&str>) {
     let named = ids.iter().map(|id| {
-        let new = NewMemory::new(*id).id(*id);
+        let new = NewMemory::new(*id).id(*id).created_at(time("2026-01-01"));
         match project {
             Some(project) => new.project(project),
             None => new,
@@ -382,7 +382,7 @@ fn hubs_and_the_last_changed() {
     assert!(memory.hubs(0).unwrap().is_empty());
     // Of two with as many, the one that was changed last.
     draw(&memory, "d", "a");
-    memory.update("d", "d, later").unwrap();
+    memory.update("c", "c, later").unwrap();
     draw(&memory, "d", "b");
     memory.unrelate("d", "a", "cites").unwrap();
     let second: Vec<String> = memory
@@ -391,8 +391,8 @@ fn hubs_and_the_last_changed() {
         .into_iter()
         .map(|h| h.memory.id)
         .collect();
-    assert_eq!(second, ["b", "a", "d", "c"]);
-    assert_eq!(memory.recently_updated(1).unwrap()[0].id, "d");
+    assert_eq!(second, ["b", "a", "c", "d"]);
+    assert_eq!(memory.recently_updated(1).unwrap()[0].id, "c");
 }
 
 /// Two projects and a link of each kind between them.

@@ -330,6 +330,18 @@ fn erasing_takes_the_images_out() {
     );
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.windows(12).any(|window| window == b"zanzibarquux"));
+    // What others were related to it for is told of it too.
+    memory.store(NewMemory::new("related").id("c")).unwrap();
+    memory
+        .store(NewMemory::new("to be erased").id("d"))
+        .unwrap();
+    memory
+        .relate(("c", "d", "supports", "because of the quuxzanzibar"))
+        .unwrap();
+    memory.update("c", "related still").unwrap();
+    memory.erase("d").unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(!bytes.windows(12).any(|window| window == b"quuxzanzibar"));
     // The others keep theirs.
     let other = memory
         .events(Events::of("b").actions([Action::Updated]))
@@ -383,4 +395,48 @@ fn another_process_notes_too() {
         one.events(Events::of(&id)).unwrap()[0].actor.as_deref(),
         Some("other")
     );
+}
+
+#[test]
+fn a_document_has_its_source_and_its_passages_back() {
+    let memory = keeping();
+    let book = |word: &str| {
+        format!(
+            "{}\n\nThe {word} sings at dawn.",
+            "The pump of the fountain failed. ".repeat(60)
+        )
+    };
+    let document = mnemic::NewDocument::new("Rules of the park").source(book("blackbird"));
+    let id = memory
+        .store_document(document.link("https://park.example").tags(["park"]))
+        .unwrap()
+        .id;
+    let state = |memory: &Memory| {
+        let document = memory.document(&id).unwrap();
+        let passages = memory.passages_of(&id).unwrap();
+        let passages: Vec<String> = passages.into_iter().map(|passage| passage.text).collect();
+        (
+            document.map(|document| (document.title, document.link)),
+            passages,
+        )
+    };
+    let before = state(&memory);
+    assert!(before.1.last().unwrap().contains("blackbird"));
+    memory.replace_source(&id, book("nightingale")).unwrap();
+    assert_ne!(state(&memory), before);
+    let event = memory.events(Events::of(&id).limit(1)).unwrap().remove(0);
+    assert_eq!(event.action, Action::Updated);
+    memory.undo(event.number).unwrap();
+    assert_eq!(state(&memory), before);
+    assert!(memory.delete(&id).unwrap());
+    let event = memory.events(Events::of(&id).limit(1)).unwrap().remove(0);
+    memory.undo(event.number).unwrap();
+    assert_eq!(state(&memory), before);
+    let hit = &memory
+        .recall(Recall::new("when does the blackbird sing?"))
+        .unwrap()[0];
+    assert_eq!(hit.memory.id, id);
+    assert!(hit.passages[0].passage.text.contains("blackbird"));
+    assert_eq!(memory.coverage().unwrap().missing, 0);
+    assert!(memory.check().unwrap().is_ok());
 }

@@ -245,6 +245,50 @@ fn a_percentile_keeps_the_weights_it_was_measured_with() {
 }
 
 #[test]
+fn a_causal_question_brings_the_causes_and_no_other_link() {
+    let memory = Memory::builder().no_embedder().open_in_memory().unwrap();
+    let store = |new: NewMemory| memory.store(new.created_at(time("2026-05-01"))).unwrap();
+    store(NewMemory::new("the pager was silent").id("first"));
+    store(
+        NewMemory::new("the shop was down all weekend")
+            .id("second")
+            .caused_by("first"),
+    );
+    store(
+        NewMemory::new("deploys freeze on Fridays")
+            .id("rule")
+            .caused_by("second"),
+    );
+    store(
+        NewMemory::new("the bot was told")
+            .id("after")
+            .caused_by("rule"),
+    );
+    store(NewMemory::new("a friend of the rule").id("friend"));
+    memory
+        .relate(("friend", "rule", "supports", "it says so"))
+        .unwrap();
+    for planner in [RulePlanner::new(), RulePlanner::agent_memory()] {
+        let ask = |text: &str| {
+            memory
+                .recall_planned(Recall::new(text).now(time("2026-05-31")), &planner)
+                .unwrap()
+        };
+        let planned = ask("why do deploys freeze?");
+        assert_eq!(planned.plan.intent(), Intent::Causal);
+        let ids: Vec<&str> = planned
+            .hits
+            .iter()
+            .map(|hit| hit.memory.id.as_str())
+            .collect();
+        assert_eq!(ids, ["rule", "second", "first"]);
+        let [rule, second, first] = [0, 1, 2].map(|place: usize| planned.hits[place].score);
+        assert!((second - 0.7 * rule).abs() < 1e-12 && (first - 0.49 * rule).abs() < 1e-12);
+        assert_eq!(ask("when do deploys freeze?").hits.len(), 1);
+    }
+}
+
+#[test]
 fn planners_are_planners_behind_pointers() {
     let planner: Box<dyn QueryPlanner> = Box::new(Arc::new(RulePlanner::new()));
     assert_eq!(planner.plan("why?").intent(), Intent::Causal);

@@ -278,7 +278,7 @@ fn health_counts() {
             health.projects,
             health.schema_version
         ),
-        (3, 3, 2, 2)
+        (3, 3, 2, 3)
     );
     assert_eq!(
         health.model.as_ref(),

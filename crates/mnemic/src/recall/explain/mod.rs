@@ -4,7 +4,7 @@
 mod text;
 
 use mnemic_rank::Floors;
-use mnemic_schema::{Filter, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
+use mnemic_schema::{Filter, Indexed, Kind, Layer, MemoryRow, Scope, Standing, Timestamp};
 
 use crate::memory::Memory;
 use crate::planner::Plan;
@@ -146,6 +146,8 @@ pub enum Condition {
     EntitiesAny(Vec<String>),
     /// Its id is not among those asked for.
     Ids,
+    /// It does not hold this phrase.
+    Phrase(String),
     /// It is of none of these kinds.
     Kinds(Vec<Kind>),
     /// It is less important.
@@ -188,8 +190,8 @@ impl Memory {
     /// Asks a question as [`Memory::recall`] does and tells what became of one memory: its rank and what its score was
     /// made of, or the stage that dropped it and the number by which it did.
     ///
-    /// The stages are, in their order: scope, filter, the words of the question, the candidates of the legs, the floors,
-    /// the limit, the budget. Where a memory is no candidate, each leg is searched to its end for the rank that it has
+    /// The stages are, in their order: scope, filter, the words of the question, the candidates of the legs (with what
+    /// links lead to from them, by [`Recall::expand`]), the floors, the limit, the budget. Where a memory is no candidate, each leg is searched to its end for the rank that it has
     /// there: as slow as a recall without a limit. Nothing is written.
     ///
     /// # Errors
@@ -441,6 +443,12 @@ fn words(scene: &Scene<'_>, id: &str) -> Result<(Vec<String>, Vec<String>)> {
         scene
             .snapshot
             .occurrences(word, &alone, |_, _| holds = true)?;
+        // A document holds what its passages hold.
+        if !holds && scene.passages.is_some() {
+            scene
+                .snapshot
+                .occurrences_in(Indexed::Passages, word, &alone, |_, _| holds = true)?;
+        }
         let list = if holds { &mut held } else { &mut lacking };
         list.push(word.word().to_owned());
     }
@@ -565,6 +573,11 @@ fn failed(scene: &Scene<'_>, filter: &Filter, id: &str) -> Result<Vec<Condition>
     if let Some(ids) = &filter.ids {
         let ids: Vec<String> = ids.iter().filter(|own| *own == id).cloned().collect();
         one(Condition::Ids, &|alone| alone.ids = Some(ids.clone()));
+    }
+    for phrase in &filter.phrases {
+        one(Condition::Phrase(phrase.clone()), &|alone| {
+            alone.phrases.push(phrase.clone())
+        });
     }
     said_conditions(filter, &mut one);
     standing_conditions(filter.standing, &mut one);

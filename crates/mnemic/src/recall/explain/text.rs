@@ -277,6 +277,7 @@ impl fmt::Display for Condition {
                 write!(f, "it has none of the entities {names:?} (entities_any)")
             }
             Self::Ids => write!(f, "its id is not among those given (ids)"),
+            Self::Phrase(phrase) => write!(f, "it does not hold {phrase:?} (phrase)"),
             Self::Kinds(kinds) => {
                 let kinds: Vec<&str> = kinds.iter().map(Kind::as_str).collect();
                 write!(f, "it is of none of the kinds {kinds:?} (kinds)")
