@@ -66,7 +66,7 @@ pub fn print(arguments: &Arguments, embedder: &Arc<Measured>) -> Result<()> {
     println!("\ndocuments: nDCG@10 by the weight of the passages");
     for path in &arguments.data_sets {
         let set = DataSet::read(path)?;
-        for (name, by_day) in [("each text", false), ("all texts of a day", true)] {
+        for (name, by_day) in [("all texts of a day", true), ("each text", false)] {
             let scopes: Vec<(&Scope, Texts)> = set
                 .scopes
                 .iter()

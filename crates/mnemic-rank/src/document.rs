@@ -28,8 +28,8 @@ pub fn relevance(whole: f64, best: Option<f64>, weight: f64) -> f64 {
         return whole;
     }
     let weight = finite(weight).clamp(0.0, 1.0);
-    // Not as a sum of the two shares, which rounding could take outside them.
-    (whole + weight * (best - whole)).clamp(whole, best)
+    // By shares, as a difference of large numbers may overflow; held between the two, which rounding could leave.
+    ((1.0 - weight) * whole + weight * best).clamp(whole, best)
 }
 
 #[cfg(test)]
