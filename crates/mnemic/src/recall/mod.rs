@@ -33,6 +33,7 @@ use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::{Manner, Recall};
 use crate::recall::source::Source;
 use crate::recall::watch::{Scene, Unwatched, Watch};
+use crate::resident::Loaded;
 use crate::trace::event;
 
 /// Candidates of each leg for a limit of so many: enough that the union holds the best after fusion (docs/scoring.md).
@@ -137,10 +138,10 @@ impl Memory {
             let filter = recall.filter_now(snapshot, now)?;
             let source = Source::new(snapshot, &filter, resident)?;
             let has_passages = recall.passage_weight > 0.0 && snapshot.has_chunks()?;
+            // Asked of what is held already: the same lock a second time would wait for a writer that waits for this one.
+            let taken = resident.map_or(0, Loaded::bytes);
             let resident = match has_passages {
-                true => self
-                    .resident_passages()
-                    .follow(snapshot, self.resident().bytes())?,
+                true => self.resident_passages().follow(snapshot, taken)?,
                 false => None,
             };
             let resident = resident.as_ref().and_then(|loaded| loaded.as_ref());

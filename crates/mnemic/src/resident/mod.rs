@@ -89,13 +89,7 @@ impl Resident {
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> u64 {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
-        loaded.as_ref().map_or(0, |loaded| {
-            bytes(
-                loaded.rows.len(),
-                loaded.codes.dims(),
-                loaded.rows.has_lives(),
-            )
-        })
+        loaded.as_ref().map_or(0, Loaded::bytes)
     }
 
     /// The index at the state of a snapshot; `None` where it is of no use: at the first recall, over its budget, while
@@ -198,6 +192,11 @@ impl Resident {
 }
 
 impl Loaded {
+    /// Bytes of memory held.
+    pub(crate) fn bytes(&self) -> u64 {
+        bytes(self.rows.len(), self.codes.dims(), self.rows.has_lives())
+    }
+
     /// The whole index, read in one pass over each table.
     fn whole(
         indexed: Indexed,

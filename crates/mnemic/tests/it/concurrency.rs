@@ -160,3 +160,37 @@ fn a_slow_model_is_in_nobodys_way() {
     sound(&memory);
     assert_eq!(memory.health().unwrap().memories, 5);
 }
+
+/// Clones of a handle ask of passages while others store: none waits for a lock that waits for it.
+#[test]
+fn recalls_of_passages_and_stores_do_not_wait_for_each_other() {
+    let memory = crate::support::memory();
+    let source = "The pump of the fountain failed.\n\n".repeat(200);
+    memory
+        .store_document(mnemic::NewDocument::new("Rules of the park").source(source))
+        .unwrap();
+    memory.warm_up().unwrap();
+    let (done, finished) = std::sync::mpsc::channel();
+    for thread in 0..4 {
+        let (memory, done) = (memory.clone(), done.clone());
+        std::thread::spawn(move || {
+            for i in 0..150 {
+                if thread == 0 {
+                    memory
+                        .store(format!("the fountain of thread {thread}, note {i}"))
+                        .unwrap();
+                }
+                let hits = memory
+                    .recall(Recall::new("the pump of the fountain").limit(3))
+                    .unwrap();
+                assert!(!hits.is_empty());
+                memory.recall_passages("the pump of the fountain").unwrap();
+            }
+            done.send(()).unwrap();
+        });
+    }
+    for _ in 0..4 {
+        let ended = finished.recv_timeout(std::time::Duration::from_secs(300));
+        assert!(ended.is_ok(), "a thread waits for ever");
+    }
+}

@@ -151,7 +151,15 @@ fn what_says_nothing_is_refused_and_asks_nothing() {
 #[test]
 fn marks_alone_are_stored_and_asked_for() {
     let memory = crate::support::memory();
-    for text in ["¨", "\u{301}", "a ¨ b", "\u{345}\u{300}", "ª º", "\u{e0001}", "٠ ¨"] {
+    for text in [
+        "¨",
+        "\u{301}",
+        "a ¨ b",
+        "\u{345}\u{300}",
+        "ª º",
+        "\u{e0001}",
+        "٠ ¨",
+    ] {
         memory.store(format!("{text} beside a word")).unwrap();
         memory.recall(text).unwrap();
         memory.recall(format!("{text} word").as_str()).unwrap();
