@@ -1,7 +1,7 @@
 //! What the strength of memories and the health of a store are judged by, read in pages; and the moves that follow. It judges
 //! nothing.
 
-use rusqlite::{Row, params, params_from_iter, types::Value};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter, types::Value};
 
 use crate::error::{Doing, SchemaError};
 use crate::events::Action;
@@ -127,7 +127,7 @@ impl Snapshot<'_> {
         let sql = format!("SELECT {LIFE_COLUMNS} FROM {LIFE_JOINS} WHERE m.seq = ?1 AND {CURRENT}");
         self.connection()
             .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_map([seq], life_row)?.next().transpose())
+            .and_then(|mut statement| statement.query_row([seq], life_row).optional())
             .doing("reading what a memory is judged by")
     }
 

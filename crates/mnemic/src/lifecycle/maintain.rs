@@ -120,7 +120,7 @@ impl MaintainReport {
 const PAGE: usize = 5_000;
 
 /// Memories changed in one transaction, for which the others wait.
-const BATCH: usize = 500;
+const BATCH: usize = 2_000;
 
 impl Memory {
     /// Judges every memory by its strength (`docs/lifecycle.md` has the formula) and promotes, demotes or forgets it; each
@@ -128,7 +128,7 @@ impl Memory {
     /// never forgotten.
     ///
     /// At one instant it is done once: a second call changes nothing. It may be ended anywhere, and goes on when called
-    /// again. The write lock is held for a few hundred changes at a time.
+    /// again. The write lock is held for at most two thousand changes at a time.
     ///
     /// # Errors
     /// `ReadOnly`, `Busy`, `Storage`; what was changed before stays.
