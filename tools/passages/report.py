@@ -5,6 +5,7 @@
 
 import json
 import math
+from collections import Counter
 import sys
 from pathlib import Path
 
@@ -20,16 +21,19 @@ def percentile(values, percent):
 
 
 def share(hits, wanted):
-    """How many of the wanted are among the hits.
+    """How many of the wanted are among the hits; of equal ones, any counts for any other.
 
-    >>> share([1, 9], [1, 2])
-    0.5
+    >>> share(["a", "z"], ["a", "b"]), share(["a", "a"], ["a", "b"])
+    (0.5, 0.5)
     """
-    return len(set(wanted).intersection(hits)) / len(wanted)
+    return sum((Counter(wanted) & Counter(hits)).values()) / len(wanted)
 
 
 def main():
-    nearest = json.loads((Path(sys.argv[1]) / "nearest.json").read_text())
+    # By their texts: passages that read the same are equally near.
+    texts = json.loads((Path(sys.argv[1]) / "passages.json").read_text())
+    rows = json.loads((Path(sys.argv[1]) / "nearest.json").read_text())
+    nearest = [[texts[row] for row in wanted] for wanted in rows]
     print("|  | recall p50 ms | p95 | first | nearest | stored in s | MB |")
     print("|---|---|---|---|---|---|---|")
     for path in sys.argv[2:]:
@@ -39,7 +43,8 @@ def main():
             if any(len(found) > 10 or len(set(found)) != len(found) for found in hits):
                 sys.exit(f"{told['system']}: more than ten hits, or one of them twice")
             first, *warm = mode["recall_ms"]
-            exact = sum(share(found, wanted) for found, wanted in zip(hits, nearest, strict=True)) / len(nearest)
+            found = [[texts[row] for row in rows] for rows in hits]
+            exact = sum(map(share, found, nearest)) / len(nearest)
             cells = [
                 f"{told['system']} {told['version']}, {mode['mode']}",
                 f"{percentile(warm, 50):.1f}",
