@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use mnemic::{
     Chunking, DocumentUpdate, Durability, EmbedError, Embedder, Embedding, EmbeddingModel,
-    ErrorKind, Import, InputKind, Memory, NewDocument, NewMemory, Preset, Progress, Prune, Recall,
-    Scope, Timeline,
+    ErrorKind, Events, History, Import, InputKind, Memory, MemoryUpdate, NewDocument, NewMemory,
+    Preset, Progress, Prune, Recall, Scope, Timeline,
 };
 
 /// Kills in this run; a nightly run may ask for more.
@@ -213,12 +213,41 @@ impl Child {
                 Memory::restore(self.files.at(from), self.files.at("restored.db")).unwrap();
                 self.say("did restore\n");
             }
+            23 => {
+                let ids = self.store(vec![NewMemory::new(text)], &[text.to_owned()]);
+                self.mine.extend(ids);
+                self.live(text);
+            }
             _ => {
                 let new = NewMemory::new(text).project("p").tags(["t"]);
                 let ids = self.store(vec![new], &[text.to_owned()]);
                 self.mine.extend(ids);
             }
         }
+    }
+
+    /// What is said of a memory, what it is related to, what happened to it, and the way back.
+    fn live(&mut self, text: &str) {
+        let memory = self.memory.clone();
+        memory.keep_history(History::new().events(2_000)).unwrap();
+        let id = self.mine[self.mine.len() / 2].clone();
+        let before = memory.get(&id).unwrap().unwrap().content;
+        let changed = format!("{text} to be undone");
+        self.say(&format!("? {id} {changed}\n"));
+        let change = MemoryUpdate::new().content(&changed).importance(0.9);
+        memory.update(&id, change).unwrap();
+        self.say(&format!("+ {id} {changed}\n? {id} {before}\n"));
+        let event = memory.events(Events::of(&id).limit(1)).unwrap()[0].number;
+        memory.undo(event).unwrap();
+        self.say(&format!("+ {id} {before}\n"));
+        memory.touch([&id]).unwrap();
+        if self.mine.first() != Some(&id) {
+            let why = "they were stored together";
+            let first = &*self.mine[0];
+            memory.relate((first, &*id, "related_to", why)).unwrap();
+            memory.unrelate(first, &id, "related_to").unwrap();
+        }
+        self.say("did life\n");
     }
 
     /// A file of words alone gets its vectors.
@@ -259,7 +288,7 @@ fn work_for_ever(folder: &Path, round: u64) -> ! {
     child.say("ready\n");
     for i in 0.. {
         // Each round begins at another verb, as most do not come far.
-        child.step((i + 7 * round) % 23, &format!("round {round} write {i}"));
+        child.step((i + 7 * round) % 24, &format!("round {round} write {i}"));
     }
     unreachable!("the parent kills this process")
 }
@@ -496,7 +525,7 @@ fn no_kill_loses_or_halves_anything() {
     if kills() >= 300 {
         for verb in [
             "reembed", "cancel", "abandon", "prune", "erase", "compact", "backup", "repair",
-            "backfill", "restore",
+            "backfill", "restore", "life",
         ] {
             assert!(
                 done.get(verb).is_some_and(|times| *times > 2),
