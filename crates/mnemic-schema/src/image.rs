@@ -4,6 +4,7 @@ use rusqlite::OptionalExtension;
 use serde::Deserialize;
 
 use crate::error::{Doing, SchemaError};
+use crate::events::{Action, Event};
 use crate::lifecycle::{Kind, Layer, Lifecycle, Usage};
 use crate::read::Snapshot;
 use crate::row::{Embedded, NewRow, RowChange, text};
@@ -363,20 +364,7 @@ impl WriteTransaction<'_> {
     fn put_back_links(&self, image: &Image) -> Result<(), SchemaError> {
         let doing = "putting back the relations of a memory";
         for relation in &image.relations {
-            self.execute(
-                doing,
-                "INSERT OR IGNORE INTO relations (from_seq, to_seq, kind, explanation, context, source, created_at)
-                 SELECT f.seq, t.seq, ?3, ?4, ?5, ?6, ?7 FROM memories f, memories t WHERE f.id = ?1 AND t.id = ?2",
-                rusqlite::params![
-                    relation.from,
-                    relation.to,
-                    relation.kind,
-                    relation.explanation,
-                    relation.context,
-                    relation.source,
-                    relation.created_at
-                ],
-            )?;
+            self.put_back_relation(relation)?;
         }
         let seq = self.must_have(&image.id)?;
         for effect in &image.effects {
@@ -392,36 +380,81 @@ impl WriteTransaction<'_> {
             }
         }
         for superseded in &image.superseded {
-            self.execute(
-                doing,
-                "UPDATE lifecycle SET superseded_by = ?2
-                 WHERE seq = (SELECT seq FROM memories WHERE id = ?1) AND superseded_by IS NULL AND superseded_at IS NOT NULL",
-                rusqlite::params![superseded, seq],
-            )?;
+            let Some(superseded) = self.key_of(superseded)? else {
+                continue;
+            };
+            if !self.stands_for(superseded, seq)? {
+                self.execute(
+                    doing,
+                    "UPDATE lifecycle SET superseded_by = ?2
+                     WHERE seq = ?1 AND superseded_by IS NULL AND superseded_at IS NOT NULL",
+                    [superseded, seq],
+                )?;
+            }
         }
         Ok(())
     }
 }
 
 impl WriteTransaction<'_> {
-    /// Takes out the edge that a superseding drew, whose event has this detail.
+    /// Makes the edge of a superseding of a memory what the memory's image says: where the image has it, it is there, else
+    /// it is taken out. Events that are neither a superseding nor the undoing of one, at whatever remove, leave it alone.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn take_out_superseding(&self, old: &str, detail: Option<&str>) -> Result<(), SchemaError> {
-        let detail: Option<serde_json::Value> =
-            detail.and_then(|detail| serde_json::from_str(detail).ok());
-        let by = detail
-            .as_ref()
-            .and_then(|detail| detail.get("by")?.as_str());
-        if let Some(by) = by {
-            self.execute(
-                "taking out the relation of a superseding",
-                "DELETE FROM relations WHERE kind = 'supersedes'
-                   AND from_seq = (SELECT seq FROM memories WHERE id = ?1) AND to_seq = (SELECT seq FROM memories WHERE id = ?2)",
-                [by, old],
-            )?;
+    pub fn put_back_superseding(&self, image: &Image, event: &Event) -> Result<(), SchemaError> {
+        let Some(by) = self.superseded_in(event)? else {
+            return Ok(());
+        };
+        let edge = image.relations.iter().find(|relation| {
+            relation.kind == "supersedes" && relation.from == by && relation.to == image.id
+        });
+        if let Some(edge) = edge {
+            return self.put_back_relation(edge);
         }
+        self.execute(
+            "taking out the relation of a superseding",
+            "DELETE FROM relations WHERE kind = 'supersedes'
+               AND from_seq = (SELECT seq FROM memories WHERE id = ?1) AND to_seq = (SELECT seq FROM memories WHERE id = ?2)",
+            [by, image.id.clone()],
+        )?;
+        Ok(())
+    }
+
+    /// By what the memory of an event was superseded in it, or in the event that it undid, and so on.
+    fn superseded_in(&self, event: &Event) -> Result<Option<String>, SchemaError> {
+        let mut event = event.clone();
+        while let Some(undone) = event.undoes.filter(|undone| *undone < event.number) {
+            match self.event(undone)? {
+                Some((earlier, _)) => event = earlier,
+                None => return Ok(None),
+            }
+        }
+        if event.action != Action::Superseded {
+            return Ok(None);
+        }
+        let detail: Option<serde_json::Value> = event
+            .detail
+            .and_then(|detail| serde_json::from_str(&detail).ok());
+        let by = detail.and_then(|detail| Some(detail.get("by")?.as_str()?.to_owned()));
+        Ok(by)
+    }
+
+    fn put_back_relation(&self, relation: &ImageRelation) -> Result<(), SchemaError> {
+        self.execute(
+            "putting back a relation",
+            "INSERT OR IGNORE INTO relations (from_seq, to_seq, kind, explanation, context, source, created_at)
+             SELECT f.seq, t.seq, ?3, ?4, ?5, ?6, ?7 FROM memories f, memories t WHERE f.id = ?1 AND t.id = ?2",
+            rusqlite::params![
+                relation.from,
+                relation.to,
+                relation.kind,
+                relation.explanation,
+                relation.context,
+                relation.source,
+                relation.created_at
+            ],
+        )?;
         Ok(())
     }
 

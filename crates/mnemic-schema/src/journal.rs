@@ -84,7 +84,10 @@ impl WriteTransaction<'_> {
             return Ok(());
         }
         let deletes = *action == Action::Deleted;
-        if !self.journal.noted.insert(id.to_owned()) && !deletes {
+        if deletes {
+            // What is stored under its id from now on is another memory.
+            self.journal.noted.remove(id);
+        } else if !self.journal.noted.insert(id.to_owned()) {
             return Ok(());
         }
         let Some(seq) = self.key_of(id)? else {
@@ -145,11 +148,15 @@ impl WriteTransaction<'_> {
             None => None,
         };
         let project = event.project.clone();
+        // No image alone may be one that was erased.
+        let detail = image
+            .is_none()
+            .then(|| serde_json::json!({ "was": "absent" }).to_string());
         self.add_event(
             &event.memory,
             project,
             &Action::Undone,
-            None,
+            detail,
             image,
             Some(event.number),
         )
@@ -187,13 +194,16 @@ impl WriteTransaction<'_> {
              WHERE memory = ?1 AND (before IS NOT NULL OR detail IS NOT NULL OR project IS NOT NULL)",
             [id],
         )?;
-        // The images of others tell how they were related to it.
+        // The images of others tell how they were related to it. An id that JSON writes as it is spares parsing most.
+        let as_it_is = id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':'));
         self.execute(
             "taking a memory out of the history of others",
-            "UPDATE memory_events SET before = NULL WHERE before IS NOT NULL AND instr(before, ?1) > 0 AND EXISTS (
+            "UPDATE memory_events SET before = NULL WHERE before IS NOT NULL AND (NOT ?2 OR instr(before, ?1) > 0) AND EXISTS (
                  SELECT 1 FROM json_each(before, '$.relations') r
                  WHERE r.value ->> 'from' = ?1 OR r.value ->> 'to' = ?1)",
-            [id],
+            params![id, as_it_is],
         )?;
         if stripped > 0 && self.keeps_history()? {
             self.add_event(id, None, &Action::Erased, None, None, None)?;

@@ -391,6 +391,23 @@ impl Snapshot<'_> {
             .doing("reading what a memory supersedes")
     }
 
+    /// Whether a memory stands in the place of another one, directly or not, or is that one.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub(crate) fn stands_for(&self, seq: i64, of: i64) -> Result<bool, SchemaError> {
+        self.connection()
+            .prepare_cached(
+                "WITH RECURSIVE places (seq) AS (
+                     VALUES (?2)
+                     UNION SELECT l.superseded_by FROM places JOIN lifecycle l ON l.seq = places.seq
+                         WHERE l.superseded_by IS NOT NULL
+                 ) SELECT ?1 IN (SELECT seq FROM places)",
+            )
+            .and_then(|mut statement| statement.query_row([seq, of], |row| row.get(0)))
+            .doing("following what stands in the place of a memory")
+    }
+
     /// Whether a memory would be among its own causes if another one were its causal parent.
     ///
     /// # Errors

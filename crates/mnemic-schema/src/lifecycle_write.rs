@@ -3,7 +3,7 @@
 
 use rusqlite::params;
 
-use crate::error::{Doing, SchemaError};
+use crate::error::SchemaError;
 use crate::events::Action;
 use crate::lifecycle::{Lifecycle, Usage};
 use crate::timestamp::Timestamp;
@@ -14,13 +14,13 @@ impl WriteTransaction<'_> {
     ///
     /// # Errors
     /// [`SchemaError::NotFound`] where the memory, its causal parent or the one that supersedes it is not there,
-    /// [`SchemaError::BadLifecycle`] where a value is out of its range or a memory would be its own cause, and what SQLite
-    /// reports.
+    /// [`SchemaError::BadLifecycle`] where a value is out of its range or a memory would be its own cause or stand, directly
+    /// or not, in the place of the one that supersedes it; and what SQLite reports.
     pub fn set_lifecycle(&mut self, id: &str, lifecycle: &Lifecycle) -> Result<(), SchemaError> {
         self.write_lifecycle(id, lifecycle, true)
     }
 
-    /// [`WriteTransaction::set_lifecycle`]; whether a memory would be its own cause may be left to be looked at later.
+    /// [`WriteTransaction::set_lifecycle`]; circles may be left to be looked at later.
     pub(crate) fn write_lifecycle(
         &mut self,
         id: &str,
@@ -53,6 +53,15 @@ impl WriteTransaction<'_> {
         let superseding = self.key_of_named(&lifecycle.superseded_by)?;
         if superseding == Some(seq) {
             return Err(bad("it cannot supersede itself".to_owned()));
+        }
+        if let Some(by) = superseding
+            && look_for_circles
+            && self.stands_for(seq, by)?
+        {
+            let by = lifecycle.superseded_by.as_deref().unwrap_or_default();
+            return Err(bad(format!(
+                "{by:?} cannot supersede it, as it stands in the place of {by:?}"
+            )));
         }
         let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
         self.execute(
@@ -156,18 +165,7 @@ impl WriteTransaction<'_> {
     pub fn supersede(&mut self, old: &str, by: &str, at: Timestamp) -> Result<(), SchemaError> {
         let doing = "superseding a memory";
         let (old_seq, by_seq) = (self.must_have(old)?, self.must_have(by)?);
-        let circular: bool = self
-            .connection()
-            .prepare_cached(
-                "WITH RECURSIVE places (seq) AS (
-                     VALUES (?2)
-                     UNION SELECT l.superseded_by FROM places JOIN lifecycle l ON l.seq = places.seq
-                         WHERE l.superseded_by IS NOT NULL
-                 ) SELECT ?1 IN (SELECT seq FROM places)",
-            )
-            .and_then(|mut statement| statement.query_row([old_seq, by_seq], |row| row.get(0)))
-            .doing(doing)?;
-        if circular {
+        if self.stands_for(old_seq, by_seq)? {
             return Err(SchemaError::BadLifecycle {
                 id: old.to_owned(),
                 reason: format!("{by:?} cannot supersede it, as it stands in the place of {by:?}"),

@@ -1,6 +1,7 @@
 //! Undoing events: the memories become what they were before, unless they were changed since. What is undone is embedded
 //! anew, outside the transaction.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use mnemic_schema::{Action, Event, EventFilter, Image, Order, Scope, Snapshot, WriteTransaction};
@@ -30,8 +31,9 @@ impl Memory {
     ///
     /// # Errors
     /// `NotFound` where there is no such event (any more), `InvalidInput` where it cannot be undone (it left the memory as it
-    /// was, it is undone already, or its image was erased), `Changed` where the memory was changed since (undo that first),
-    /// `AlreadyExists` where another memory has its id; and as [`Memory::store`]. Nothing is changed then.
+    /// was, it is undone already, its image was erased, or the memory would stand in the place of the one that stands in its
+    /// own), `Changed` where the memory was changed since, or another one was stored under its id (undo that first); and as
+    /// [`Memory::store`]. Nothing is changed then.
     #[cfg_attr(
         feature = "tracing",
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
@@ -110,7 +112,11 @@ impl Memory {
         steps: impl Fn(&Snapshot<'_>) -> Result<Vec<Step>>,
     ) -> Result<Undone> {
         let (undone, documents) = self.with_model(|embedder| {
-            let found = self.read(&steps)?;
+            let (found, anew) = self.read(|snapshot| {
+                let found = steps(snapshot)?;
+                let anew = to_embed(snapshot, &found)?;
+                Ok((found, anew))
+            })?;
             for (event, _) in &found {
                 if !scope.admits(event.project.as_deref()) {
                     return Err(no_event(event.number));
@@ -118,7 +124,9 @@ impl Memory {
             }
             let texts: Vec<&str> = found
                 .iter()
-                .filter_map(|(_, image)| Some(image.as_ref()?.content.as_str()))
+                .zip(&anew)
+                .filter(|(_, anew)| **anew)
+                .filter_map(|((_, image), _)| Some(image.as_ref()?.content.as_str()))
                 .collect();
             let embeddings = match embedder {
                 Some(embedder) if !texts.is_empty() => {
@@ -127,7 +135,7 @@ impl Memory {
                 _ => Embeddings::default(),
             };
             self.write(|transaction| {
-                if steps(transaction)? != found {
+                if steps(transaction)? != found || to_embed(transaction, &found)? != anew {
                     return Err(Error::new(
                         ErrorKind::Busy,
                         "the history was changed meanwhile: try again",
@@ -135,17 +143,17 @@ impl Memory {
                 }
                 let mut undone = Undone::default();
                 let mut embedded = 0;
-                for (event, image) in &found {
+                for ((event, image), anew) in found.iter().zip(&anew) {
+                    is_within(transaction, scope, event, image.as_ref())?;
                     may_be_undone(transaction, event, image.as_ref())?;
                     transaction.note_undoing(event)?;
                     let id = event.memory.clone();
                     match image {
                         Some(image) => {
-                            transaction.put_back(image, embeddings.get(embedded))?;
-                            embedded += 1;
-                            if event.action == Action::Superseded {
-                                transaction.take_out_superseding(&id, event.detail.as_deref())?;
-                            }
+                            let vector = anew.then(|| embeddings.get(embedded)).flatten();
+                            embedded += usize::from(*anew);
+                            transaction.put_back(image, vector)?;
+                            transaction.put_back_superseding(image, event)?;
                             undone.restored.push(id);
                         }
                         None => {
@@ -173,6 +181,39 @@ fn is_document((_, image): &Step) -> bool {
     image.as_ref().is_some_and(Image::is_document)
 }
 
+/// Which steps put back a text that is not there by then.
+fn to_embed(snapshot: &Snapshot<'_>, steps: &[Step]) -> Result<Vec<bool>> {
+    let mut contents: HashMap<&str, Option<String>> = HashMap::new();
+    let mut anew = Vec::with_capacity(steps.len());
+    for (event, image) in steps {
+        let there = match contents.remove(event.memory.as_str()) {
+            Some(there) => there,
+            None => snapshot.row(&event.memory)?.map(|row| row.content),
+        };
+        let then = image.as_ref().map(|image| &image.content);
+        anew.push(then.is_some() && then != there.as_ref());
+        contents.insert(&event.memory, then.cloned());
+    }
+    Ok(anew)
+}
+
+/// Makes sure that the memory of an event is nowhere else than in the scope, neither now nor once it is put back.
+fn is_within(
+    snapshot: &Snapshot<'_>,
+    scope: &Scope,
+    event: &Event,
+    image: Option<&Image>,
+) -> Result<()> {
+    let now = snapshot.project_of(&event.memory)?;
+    let then = image.map(|image| image.project.clone());
+    let mut projects = now.iter().chain(&then);
+    if projects.all(|project| scope.admits(project.as_deref())) {
+        Ok(())
+    } else {
+        Err(no_event(event.number))
+    }
+}
+
 fn no_event(number: i64) -> Error {
     Error::new(
         ErrorKind::NotFound,
@@ -195,7 +236,10 @@ fn may_be_undone(
             "event {number} is undone by event {by} already: undo that one to have it done again"
         )));
     }
-    let removes = image.is_none() && (event.action == Action::Stored || event.undoes.is_some());
+    // The detail of an undoing tells that the memory was not there; where that is erased too, nobody knows.
+    let was_absent =
+        event.action == Action::Stored || (event.undoes.is_some() && event.detail.is_some());
+    let removes = image.is_none() && was_absent;
     if image.is_none() && !removes {
         return Err(Error::invalid(format!(
             "event {number} ({}) of the memory {memory:?} cannot be undone: it changed nothing of it, or what it was before \

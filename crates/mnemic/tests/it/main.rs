@@ -36,4 +36,5 @@ mod rerank;
 mod sizes;
 mod support;
 mod transfer;
+mod undo;
 mod verbs;
