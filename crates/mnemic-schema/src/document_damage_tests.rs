@@ -161,6 +161,23 @@ fn harm_is_found_and_mended() {
     }
 }
 
+/// A memory deleted without foreign keys leaves a document behind, which no one could find.
+#[test]
+fn a_document_without_its_memory_goes() {
+    let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
+    write(&mut store);
+    store
+        .connection()
+        .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM memories; PRAGMA foreign_keys = ON")
+        .unwrap();
+    assert!(!store.check().unwrap().is_ok());
+    let report = store.repair(time()).unwrap();
+    assert_eq!(report.orphan_rows_removed, 1, "{report:?}");
+    let after = store.check().unwrap();
+    assert!(after.is_ok(), "{after:?}");
+    assert_eq!((after.documents.documents, after.documents.chunks), (0, 0));
+}
+
 #[test]
 fn what_is_missing_of_the_schema_is_made_again() {
     for (harm, name) in [

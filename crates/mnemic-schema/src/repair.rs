@@ -164,6 +164,7 @@ fn remove_orphans(transaction: &crate::WriteTransaction<'_>) -> Result<u64, Sche
         "DELETE FROM memory_access WHERE seq NOT IN (SELECT seq FROM memories)",
         "DELETE FROM relations WHERE from_seq NOT IN (SELECT seq FROM memories) OR to_seq NOT IN (SELECT seq FROM memories)",
         "DELETE FROM memory_entities WHERE seq NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM documents WHERE seq NOT IN (SELECT seq FROM memories)",
     ] {
         removed += transaction.execute(doing, sql, [])?;
     }
