@@ -33,7 +33,7 @@ pub struct RepairReport {
     pub times_mended: u64,
     /// Memories of whose lifecycle a time was none: it is not said any more.
     pub lifecycles_mended: u64,
-    /// Rows of lifecycles, relations, entities and uses removed because their memory is gone.
+    /// Rows of lifecycles, relations, entities, uses and documents removed because their memory is gone.
     pub orphan_rows_removed: u64,
     /// Chunks removed because they were without a document.
     pub orphan_chunks_removed: u64,
