@@ -1,5 +1,7 @@
 //! Why a text was not cut.
 
+use std::ops::Range;
+
 /// A setting that cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +26,16 @@ pub enum ChunkError {
         rule: &'static str,
         /// What it cannot do, and what to do instead.
         why: &'static str,
+    },
+    /// A passage is a part of the text, and not an empty one.
+    #[error(
+        "the bytes {bytes:?} are no passage of a text of {of} bytes: give a span of at least one character, between characters"
+    )]
+    Span {
+        /// The span that was given.
+        bytes: Range<usize>,
+        /// How long the text is, in bytes.
+        of: usize,
     },
     /// The setting counts tokens, and [`crate::chunk`] has no counter.
     #[error("the setting counts tokens: give a counter of them to chunk_with")]

@@ -32,7 +32,8 @@ impl Cutter<'_> {
         let core = whole.trim_end();
         Piece {
             start: range.start,
-            size: self.size.size(core),
+            // A counter that rounds down may find nothing in many small pieces: each counts, so that a passage ends.
+            size: self.size.size(core).max(usize::from(!self.additive)),
             tail: if self.additive {
                 self.size.size(whole.get(core.len()..).unwrap_or_default())
             } else {

@@ -314,7 +314,15 @@ fn markup<'t>(from: &'t str, said: &mut String, speaker: &mut Option<String>) ->
             return behind;
         }
     }
-    if let Some((tag, behind)) = from.strip_prefix('<').and_then(|tag| tag.split_once('>'))
+    // Not to the end of a long line for each of its brackets.
+    let near = |from: &'t str, end: char| {
+        let near = from
+            .get(..from.floor_char_boundary(LONGEST_TAG))
+            .unwrap_or(from);
+        let at = near.find(end)?;
+        Some((from.get(..at)?, from.get(at + end.len_utf8()..)?))
+    };
+    if let Some((tag, behind)) = from.strip_prefix('<').and_then(|tag| near(tag, '>'))
         && is_tag(tag)
     {
         let name = tag.split([' ', '\t', '.']).next();
@@ -324,13 +332,16 @@ fn markup<'t>(from: &'t str, said: &mut String, speaker: &mut Option<String>) ->
         return behind;
     }
     // SubRip's place on the screen: {\an8}.
-    if let Some((_, behind)) = from.strip_prefix("{\\").and_then(|tag| tag.split_once('}')) {
+    if let Some((_, behind)) = from.strip_prefix("{\\").and_then(|tag| near(tag, '}')) {
         return behind;
     }
     let mut characters = from.chars();
     said.extend(characters.next());
     characters.as_str()
 }
+
+/// Most bytes of a line that are looked through for the end of a tag.
+const LONGEST_TAG: usize = 1_000;
 
 /// A tag that transcripts have: formatting, voice, language, ruby, or a time within a cue.
 fn is_tag(tag: &str) -> bool {

@@ -182,6 +182,26 @@ impl Snapshot<'_> {
         rows.map(|row| row.doing(doing)?).collect()
     }
 
+    /// The keys and ids of the documents with chunks whose memories pass a filter, oldest first.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn documents_passing(&self, filter: &Filter) -> Result<Vec<(i64, String)>, SchemaError> {
+        let doing = "listing the keys of documents";
+        let (conditions, values) = filter.clause();
+        let sql = format!(
+            "SELECT m.seq, m.id FROM memories m WHERE m.seq IN (SELECT seq FROM documents)
+                 AND EXISTS (SELECT 1 FROM chunks c WHERE c.seq = m.seq){conditions} ORDER BY m.seq"
+        );
+        let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
+        let rows = statement
+            .query_map(params_from_iter(values), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .doing(doing)?;
+        rows.collect::<rusqlite::Result<_>>().doing(doing)
+    }
+
     /// The ids of the documents of an origin, oldest first.
     ///
     /// # Errors
@@ -316,7 +336,7 @@ impl Snapshot<'_> {
         let passages = crate::Indexed::Passages;
         let sql = passages.filled(&format!(
             "SELECT count(*) FROM {{base}} WHERE seq = ?1 AND {}",
-            self.lacking(passages)?
+            self.lacks(passages)?
         ));
         self.connection()
             .prepare_cached(&sql)

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use crate::{
-    CheckReport, ChunkVector, ChunkVectors, DocumentFaults, DocumentParts, Embedded, NewChunk,
-    NewRow, OpenOptions, RecordedModel, RepairReport, Store, Timestamp,
+    CheckReport, ChunkVector, ChunkVectors, DocumentFaults, DocumentParts, Embedded, Indexed,
+    NewChunk, NewRow, OpenOptions, RecordedModel, RepairReport, Store, Timestamp,
 };
 
 fn time() -> Timestamp {
@@ -159,6 +159,55 @@ fn harm_is_found_and_mended() {
         let (found, _) = harmed(sql);
         assert!(is_found(&found.documents), "{sql}: {found:?}");
     }
+}
+
+/// What one document lacks is looked up by the keys of its chunks: no list of all vectors of the file is made for it.
+#[test]
+fn what_one_document_lacks_is_looked_up() {
+    let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
+    write(&mut store);
+    store
+        .connection()
+        .execute_batch("DELETE FROM chunk_vec WHERE chunk = 2")
+        .unwrap();
+    let plan = store
+        .read(|snapshot| {
+            assert_eq!(snapshot.missing_of(1)?, 1);
+            let lacks = snapshot.lacks(Indexed::Passages)?;
+            let sql = Indexed::Passages.filled(&format!(
+                "EXPLAIN QUERY PLAN SELECT count(*) FROM {{base}} WHERE seq = 1 AND {lacks}"
+            ));
+            let mut statement = snapshot.connection().prepare(&sql).unwrap();
+            let lines = statement
+                .query_map([], |row| row.get::<_, String>(3))
+                .unwrap();
+            Ok::<_, crate::SchemaError>(lines.map(Result::unwrap).collect::<Vec<_>>())
+        })
+        .unwrap()
+        .join("; ");
+    assert!(
+        plan.contains("CORRELATED") && !plan.contains("LIST SUBQUERY"),
+        "{plan}"
+    );
+    // 2 is the plan of vec0 for one key, 1 that for all.
+    assert!(plan.contains("v VIRTUAL TABLE INDEX 1:2"), "{plan}");
+}
+
+/// A memory deleted without foreign keys leaves a document behind, which no one could find.
+#[test]
+fn a_document_without_its_memory_goes() {
+    let mut store = Store::open_in_memory(OpenOptions::default()).unwrap();
+    write(&mut store);
+    store
+        .connection()
+        .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM memories; PRAGMA foreign_keys = ON")
+        .unwrap();
+    assert!(!store.check().unwrap().is_ok());
+    let report = store.repair(time()).unwrap();
+    assert_eq!(report.orphan_rows_removed, 1, "{report:?}");
+    let after = store.check().unwrap();
+    assert!(after.is_ok(), "{after:?}");
+    assert_eq!((after.documents.documents, after.documents.chunks), (0, 0));
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl Snapshot<'_> {
         let sql = Indexed::Passages.filled(&format!(
             "SELECT chunk, text, place, start_byte, end_byte, start_char, end_char, metadata, NOT ({})
              FROM chunks WHERE seq = ?1 ORDER BY place",
-            self.lacking(Indexed::Passages)?
+            self.lacks(Indexed::Passages)?
         ));
         let mut statement = self.connection().prepare_cached(&sql).doing(doing)?;
         let rows = statement

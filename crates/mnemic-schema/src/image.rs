@@ -264,7 +264,7 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    /// Makes a document what its image says, to be cut anew.
+    /// Makes a document what its image says; to be cut anew where its source or its chunking is another then.
     fn put_back_document(&self, image: &Image) -> Result<(), SchemaError> {
         let Some(document) = &image.document else {
             return Ok(());
@@ -276,8 +276,7 @@ impl WriteTransaction<'_> {
              SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM memories WHERE id = ?1
              ON CONFLICT (seq) DO UPDATE SET title = excluded.title, description = excluded.description,
                  link = excluded.link, metadata = excluded.metadata, event_date = excluded.event_date,
-                 origin = excluded.origin, origin_hash = excluded.origin_hash, chunking = excluded.chunking,
-                 preview = excluded.preview, source = excluded.source",
+                 origin = excluded.origin, origin_hash = excluded.origin_hash, preview = excluded.preview",
             rusqlite::params![
                 image.id,
                 document.title,
@@ -291,6 +290,13 @@ impl WriteTransaction<'_> {
                 document.preview,
                 document.source
             ],
+        )?;
+        // Apart, as whatever is set here says that the source is to be cut again.
+        self.execute(
+            "putting back a document",
+            "UPDATE documents SET source = ?2, chunking = ?3
+             WHERE seq = (SELECT seq FROM memories WHERE id = ?1) AND (source IS NOT ?2 OR chunking IS NOT ?3)",
+            rusqlite::params![image.id, document.source, document.chunking],
         )?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use crate::error::{Doing, SchemaError};
 use crate::indexed::Indexed;
 use crate::read::Snapshot;
-use crate::text::{fold, is_unspaced, query_words};
+use crate::text::{QueryWord, fold, is_unspaced, query_words};
 
 /// The form in which phrases and texts are compared: NFC, lower case, white space of any length as one space.
 fn phrase_form(text: &str) -> String {
@@ -75,9 +75,11 @@ pub(crate) fn condition(indexed: Indexed, phrase: &str) -> (String, Vec<Value>) 
         "({}mnemic_contains(m.content, ?))",
         among("m.seq", "memories_fts")
     );
-    // The words of a phrase may lie in two chunks: each must be in one of them.
+    // The words of a phrase may lie in two chunks: each must be in one of them. A script without spaces is searched by
+    // pairs of characters, and a pair may lie in two chunks itself: it narrows nothing down.
     let mut source = String::new();
-    for word in &words {
+    let whole = |word: &&QueryWord| word.is_prefix() || !word.text().chars().any(is_unspaced);
+    for word in words.iter().filter(whole) {
         source.push_str(
             "(d.seq IN (SELECT c.seq FROM chunks_fts f JOIN chunks c ON c.chunk = f.rowid WHERE chunks_fts MATCH ?)
               OR d.seq NOT IN (SELECT seq FROM chunks)) AND ",

@@ -33,7 +33,7 @@ pub struct RepairReport {
     pub times_mended: u64,
     /// Memories of whose lifecycle a time was none: it is not said any more.
     pub lifecycles_mended: u64,
-    /// Rows of lifecycles, relations, entities and uses removed because their memory is gone.
+    /// Rows of lifecycles, relations, entities, uses and documents removed because their memory is gone.
     pub orphan_rows_removed: u64,
     /// Chunks removed because they were without a document.
     pub orphan_chunks_removed: u64,
@@ -164,6 +164,7 @@ fn remove_orphans(transaction: &crate::WriteTransaction<'_>) -> Result<u64, Sche
         "DELETE FROM memory_access WHERE seq NOT IN (SELECT seq FROM memories)",
         "DELETE FROM relations WHERE from_seq NOT IN (SELECT seq FROM memories) OR to_seq NOT IN (SELECT seq FROM memories)",
         "DELETE FROM memory_entities WHERE seq NOT IN (SELECT seq FROM memories)",
+        "DELETE FROM documents WHERE seq NOT IN (SELECT seq FROM memories)",
     ] {
         removed += transaction.execute(doing, sql, [])?;
     }

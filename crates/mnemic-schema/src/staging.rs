@@ -136,6 +136,18 @@ impl Snapshot<'_> {
         })
     }
 
+    /// The same of one row of `{base}` at a time, looked up by its key: for a few rows of a large file.
+    pub(crate) fn lacks(&self, indexed: Indexed) -> Result<String, SchemaError> {
+        let has_none = match self.has_vectors_of(indexed)? {
+            true => "NOT EXISTS (SELECT 1 FROM {vectors} v WHERE v.{key} = {base}.{key})",
+            false => "TRUE",
+        };
+        Ok(match indexed {
+            Indexed::Memories => has_none.to_owned(),
+            Indexed::Passages => format!("{has_none} AND {NOT_EMPTY}"),
+        })
+    }
+
     /// The texts of memories, in the order of the keys given, until they come to `most_bytes`; absent ones are left out.
     /// Answers with how many of the keys it went through: at least one.
     ///

@@ -49,7 +49,10 @@ pub use memory::Memory;
 #[cfg(feature = "candle")]
 #[cfg_attr(docsrs, doc(cfg(feature = "candle")))]
 pub use mnemic_candle as candle;
-pub use mnemic_chunk::{Chunk, ChunkMetadata, Chunking, Language};
+pub use mnemic_chunk::{
+    Chunk, ChunkError, ChunkMetadata, Chunking, Cue, Language, Rule, Size, Transcript,
+    TranscriptError, Unit, chunk, chunk_with,
+};
 pub use mnemic_embed::{
     EmbedError, Embedder, Embedding, EmbeddingModel, InputKind, Reranker, RerankingModel,
     normalize, sigmoid,

@@ -317,3 +317,33 @@ fn ten_megabytes_of_anything_are_cut_in_seconds() {
         }
     }
 }
+
+/// A counter that rounds down finds nothing in a short line, and the passages end all the same: in a time that grows as
+/// the text does.
+#[test]
+fn a_counter_that_rounds_down_takes_no_longer() {
+    let measured = std::cell::Cell::new(0_usize);
+    let quarters = |text: &str| {
+        measured.set(measured.get() + text.len());
+        text.chars().count() / 4
+    };
+    let bytes = |lines: usize| {
+        let text = "ab\n".repeat(lines);
+        measured.set(0);
+        let chunks = chunk_with(&text, &Chunking::tokens(200, 20), &quarters).unwrap();
+        lawful_spans(&text, &chunks, &quarters, 200);
+        measured.get()
+    };
+    let (small, large) = (bytes(2_000), bytes(20_000));
+    assert!(
+        large < 15 * small,
+        "{small} bytes were measured, then {large}"
+    );
+}
+
+fn lawful_spans(text: &str, chunks: &[Chunk], size: &dyn Fn(&str) -> usize, max: usize) {
+    assert!(chunks.len() > 1);
+    for chunk in chunks {
+        assert!(size(chunk.text(text).unwrap()) <= max);
+    }
+}

@@ -166,3 +166,14 @@ proptest! {
         }
     }
 }
+
+/// A long line of brackets that begin no tag is text, and not looked through once for each of them.
+#[test]
+fn a_line_of_brackets_is_quickly_read() {
+    let line = "<".repeat(2_000_000) + "{\\an8} end";
+    let begun = std::time::Instant::now();
+    let text = format!("WEBVTT\n\n00:01.000 --> 00:02.000\n{line}\n");
+    let transcript = Transcript::from_vtt(&text).unwrap();
+    assert_eq!(transcript.text, "<".repeat(2_000_000) + " end");
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}

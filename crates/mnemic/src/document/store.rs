@@ -2,7 +2,8 @@
 
 use mnemic_embed::Embedder;
 use mnemic_schema::{
-    ChunksWritten, DocumentParts, NewRow, RowChange, Scope, Snapshot, Timestamp, WriteTransaction,
+    ChunksWritten, DocumentParts, NewChunk, NewRow, RowChange, Scope, Snapshot, Timestamp,
+    WriteTransaction,
 };
 
 use crate::document::cut;
@@ -30,6 +31,7 @@ struct Before {
     parts: DocumentParts,
     source: String,
     chunked: bool,
+    chunks: Vec<NewChunk>,
     project: Option<String>,
     tags: Vec<String>,
 }
@@ -126,7 +128,8 @@ impl Memory {
     }
 
     /// Cuts anew what was not cut since its source was changed (by another program, say); answers how many documents.
-    /// What lacks vectors then is for `backfill` to embed.
+    /// What lacks vectors then is for `backfill` to embed. One that cannot be cut as it is (a title of white space, say) keeps
+    /// none of the others from it: it stays stale, which `check` reports.
     pub(crate) fn cut_stale_documents(&self) -> Result<u64> {
         let stale = self.read(|snapshot| Ok(snapshot.stale_documents()?))?;
         let mut done = 0;
@@ -136,7 +139,8 @@ impl Memory {
             // Without a model: what stays keeps its vector, the rest is found missing.
             match self.write_by(None, true, &Target::Known { id, scope }, &none) {
                 Ok(_) => done += 1,
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -173,10 +177,17 @@ impl Memory {
             let given = target.given()?;
             if let Some(before) = before
                 .as_ref()
-                .filter(|before| before.is_as(change, given.is_some()))
+                .filter(|before| before.is_as(change, given.as_deref()))
             {
                 return self.read(|snapshot| unchanged(snapshot, &before.id));
             }
+            // What was cut by another hand stays as it is while source and chunking do.
+            let given = match &before {
+                Some(before) if given.is_none() && before.stays_cut(change) => {
+                    Some(before.chunks.clone())
+                }
+                _ => given,
+            };
             let version = Version::of(
                 before
                     .as_ref()
@@ -306,8 +317,15 @@ impl Before {
         let Some(row) = snapshot.document(id)? else {
             return Ok(None);
         };
+        let chunks = snapshot.chunks_of(row.memory.seq, 0..u64::MAX)?;
+        let chunks = chunks.into_iter().map(|chunk| NewChunk {
+            bytes: chunk.bytes,
+            chars: chunk.chars,
+            metadata: chunk.metadata,
+        });
         Ok(Some(Self {
             id: row.memory.id,
+            chunks: chunks.collect(),
             parts: row.parts,
             source: snapshot.source(id)?.unwrap_or_default(),
             chunked: row.chunked,
@@ -316,15 +334,24 @@ impl Before {
         }))
     }
 
+    /// Whether a change leaves the passages as they are.
+    fn stays_cut(&self, change: &DocumentUpdate) -> bool {
+        let (chunking, source) = (change.chunking.as_ref(), change.source.as_ref());
+        self.chunked
+            && chunking.is_none_or(|chunking| {
+                cut::json(chunking).is_ok_and(|json| json == self.parts.chunking)
+            })
+            && source.is_none_or(|source| *source == self.source)
+    }
+
     /// Whether a change would change nothing.
-    fn is_as(&self, change: &DocumentUpdate, has_chunks: bool) -> bool {
+    fn is_as(&self, change: &DocumentUpdate, given: Option<&[NewChunk]>) -> bool {
         let parts = &self.parts;
         let is = |part: &Option<String>, to: &Option<Option<String>>| {
             to.as_ref().is_none_or(|to| to == part)
         };
-        let chunking = change.chunking.as_ref();
-        self.chunked
-            && !has_chunks
+        self.stays_cut(change)
+            && given.is_none_or(|given| given == self.chunks)
             && change
                 .title
                 .as_ref()
@@ -337,8 +364,6 @@ impl Before {
                 .is_none_or(|date| date == parts.event_date)
             && (change.origin.is_none() || change.origin == parts.origin)
             && (change.origin_hash.is_none() || change.origin_hash == parts.origin_hash)
-            && chunking
-                .is_none_or(|chunking| cut::json(chunking).is_ok_and(|json| json == parts.chunking))
             && change
                 .preview
                 .is_none_or(|preview| preview == parts.preview)
@@ -347,10 +372,6 @@ impl Before {
                 .as_ref()
                 .is_none_or(|project| *project == self.project)
             && change.tags.as_ref().is_none_or(|tags| *tags == self.tags)
-            && change
-                .source
-                .as_ref()
-                .is_none_or(|source| *source == self.source)
     }
 }
 

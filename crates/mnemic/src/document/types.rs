@@ -122,8 +122,9 @@ impl NewDocument {
         self
     }
 
-    /// The passages, where they are cut already (by the times of a transcript, say). Their spans must be of the source, in
-    /// its order. Where the source is replaced later, it is cut by [`NewDocument::chunking`].
+    /// The passages, where they are cut already (by the times of a transcript, say; [`Chunk::new`] makes one from a span).
+    /// Their spans must be of the source, in its order. They stay while the source and its chunking do; where the source is
+    /// replaced later, or the deletion of the document is undone, it is cut by [`NewDocument::chunking`].
     pub fn chunks(mut self, chunks: impl IntoIterator<Item = Chunk>) -> Self {
         self.chunks = Some(chunks.into_iter().collect());
         self

@@ -1,7 +1,7 @@
 //! The leg of entities: memories that have what the question names. It finds no names in a text, and searches nothing where
 //! no memory of the scope has any of those asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use mnemic_rank::bm25;
 
@@ -67,6 +67,11 @@ impl Leg for EntityLeg {
 
     fn ranked(&self) -> &[Ranked] {
         &self.ranked
+    }
+
+    /// Passages have no entities of their own; of memories every one with any was seen.
+    fn search_on(&mut self, _: &Source<'_>, _: &HashSet<i64>, _: usize) -> Result<()> {
+        Ok(())
     }
 
     /// Every memory with any of the entities was seen.

@@ -4,13 +4,15 @@
 use std::collections::HashMap;
 
 use mnemic_rank::{HitKey, best_first};
-use mnemic_schema::{Direction, RowKey, StepRow};
+use mnemic_schema::{Direction, Filter, RowKey, StepRow};
 
 use crate::graph::relation::Link;
 use crate::graph::walk::{Follow, follow_verbs};
 use crate::planner::Plan;
 use crate::recall::hit::Expanded;
+use crate::recall::passages::ByDocument;
 use crate::recall::request::Manner;
+use crate::recall::source::Source;
 use crate::recall::watch::Scene;
 use crate::recall::{Scored, score};
 use crate::{Error, Result};
@@ -135,7 +137,11 @@ pub(super) fn scored(
         }
     }
     let joining: Vec<i64> = joining(scene, expand, &gains)?;
-    let joined = score(
+    let passages = match scene.passages {
+        Some(source) => passages(scene, source, manner, &joining)?,
+        None => ByDocument::new(),
+    };
+    let mut joined = score(
         scene.snapshot,
         scene.source,
         &manner.preset,
@@ -143,6 +149,10 @@ pub(super) fn scored(
         scene.now,
         joining,
     )?;
+    scene.unite(&mut joined, passages, manner);
+    if let Some(plan) = plan {
+        scene.raise(plan, &mut joined)?;
+    }
     for mut candidate in joined {
         if let Some(gain) = gains.remove(&candidate.row.seq) {
             raise(&mut candidate, gain);
@@ -199,6 +209,24 @@ fn key<'a>((score, row): &(f64, &'a RowKey)) -> HitKey<'a> {
         created_micros: row.created_at.as_micros(),
         id: row.id.as_bytes(),
     }
+}
+
+/// The passages of the documents among what joins.
+fn passages(
+    scene: &Scene<'_>,
+    source: &Source<'_>,
+    manner: &Manner,
+    joining: &[i64],
+) -> Result<ByDocument> {
+    if joining.is_empty() {
+        return Ok(ByDocument::new());
+    }
+    let filter = Filter {
+        ids: Some(scene.snapshot.ids_of(joining)?),
+        ..scene.filter.clone()
+    };
+    let part = source.within(&filter)?;
+    scene.passages_of(&part, &manner.preset, joining.len(), joining)
 }
 
 /// A score never falls by a link, and rises at most to what the link gives.

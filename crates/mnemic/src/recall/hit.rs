@@ -44,7 +44,7 @@ impl Hit {
             return Cow::Borrowed(&self.memory.content);
         };
         let mut text = first.title.clone();
-        let mut end = None;
+        let (mut end, mut next) = (None, None);
         for passage in passages {
             text.push('\n');
             // What two passages share is there once.
@@ -54,14 +54,15 @@ impl Hit {
                     .text
                     .get(end - passage.bytes.start..)
                     .unwrap_or_default(),
-                (None, Some(_)) => {
+                (None, Some(_)) if next != Some(passage.place) => {
                     text.push_str("…\n");
                     &passage.text
                 }
-                (None, None) => &passage.text,
+                (None, _) => &passage.text,
             };
             text.push_str(new.trim_start());
             end = end.max(Some(passage.bytes.end));
+            next = Some(passage.place.saturating_add(1));
         }
         Cow::Owned(text)
     }
@@ -107,8 +108,11 @@ pub struct Signals {
     pub recency: f64,
     /// The age in days; negative where the memory is dated in the future.
     pub age_days: f64,
-    /// The relevance of the best passage of a document, by which its own is raised; `None` for any other memory.
+    /// The relevance of the best passage of a document, its document's entities with it, by which its own is raised; `None`
+    /// for any other memory.
     pub passage: Option<f64>,
+    /// The relevance of a document by its card alone, where its best passage raised it.
+    pub card: Option<f64>,
     /// The reranker's score, in [0, 1]; `None` where none read it ([`crate::Recall::rerank`]).
     pub rerank: Option<f64>,
     /// Where the score came from, if it came along a link ([`crate::Recall::expand`]); `None` where it is its own.

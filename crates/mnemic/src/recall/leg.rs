@@ -1,6 +1,6 @@
 //! The legs of search: each ranks candidates of its own, and gives its signal for the candidates of the others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mnemic_rank::{bm25, rekal, vector};
 use mnemic_schema::Token;
@@ -17,6 +17,10 @@ pub(crate) trait Leg {
 
     /// Its own candidates with their ranks from 1, best first; equal ones share a rank.
     fn ranked(&self) -> &[Ranked];
+
+    /// Searches for `k` further candidates in a part of what it searched, which has none of those that are `left_out`; they
+    /// rank behind those that it has.
+    fn search_on(&mut self, part: &Source<'_>, left_out: &HashSet<i64>, k: usize) -> Result<()>;
 
     /// Learns its signal for the candidates that other legs found, so that none is taken for 0 unseen.
     fn complete(&mut self, source: &Source<'_>, candidates: &[i64]) -> Result<()>;
@@ -84,6 +88,12 @@ impl WordLeg {
     }
 }
 
+/// Adds candidates that come after those that are there.
+fn rank_behind(ranked: &mut Vec<Ranked>, further: Vec<Ranked>) {
+    let before = ranked.len();
+    ranked.extend(further.into_iter().map(|(seq, rank)| (seq, before + rank)));
+}
+
 /// Adds the evidence of one more word; both sides, and what comes of them, are ordered by key.
 fn merged(
     known: Vec<(i64, Evidence)>,
@@ -112,6 +122,16 @@ impl Leg for WordLeg {
 
     fn ranked(&self) -> &[Ranked] {
         &self.ranked
+    }
+
+    fn search_on(&mut self, part: &Source<'_>, left_out: &HashSet<i64>, k: usize) -> Result<()> {
+        let scored = self
+            .evidence
+            .iter()
+            .map(|(seq, entry)| (*seq, entry.signal));
+        let further = part.best(scored.filter(|(seq, _)| !left_out.contains(seq)), k)?;
+        rank_behind(&mut self.ranked, further);
+        Ok(())
     }
 
     /// Every match was seen: a memory without evidence holds none of the words.
@@ -168,6 +188,14 @@ impl Leg for VectorLeg {
 
     fn ranked(&self) -> &[Ranked] {
         &self.ranked
+    }
+
+    fn search_on(&mut self, part: &Source<'_>, _: &HashSet<i64>, k: usize) -> Result<()> {
+        let nearest = part.nearest(&self.query, k)?;
+        let further = part.best(nearest.iter().copied(), k)?;
+        rank_behind(&mut self.ranked, further);
+        self.cosines.extend(nearest);
+        Ok(())
     }
 
     fn complete(&mut self, source: &Source<'_>, candidates: &[i64]) -> Result<()> {

@@ -28,7 +28,7 @@ use crate::planner::Plan;
 use crate::recall::entity_leg::EntityLeg;
 use crate::recall::hit::{Hit, Signals};
 use crate::recall::leg::{Leg, VectorLeg, WordLeg};
-use crate::recall::passages::{ByDocument, passage_hits, unite};
+use crate::recall::passages::{ByDocument, passage_hits};
 use crate::recall::preset::{Formula, Preset};
 use crate::recall::request::{Manner, Recall};
 use crate::recall::source::Source;
@@ -294,6 +294,7 @@ impl Scene<'_> {
             legs.push(Box::new(leg));
         }
         let mut found = united(&legs);
+        found.extend(self.by_phrase(k)?);
         let passages = match self.passages {
             Some(source) => self.passages_of(source, preset, k, &found)?,
             None => ByDocument::new(),
@@ -310,11 +311,35 @@ impl Scene<'_> {
             self.now,
             found,
         )?;
-        unite(&mut scored, passages, preset, self.recall);
+        self.unite(&mut scored, passages, manner);
         if let Some(plan) = plan {
             self.raise(plan, &mut scored)?;
         }
         Ok((scored, legs))
+    }
+
+    /// The newest `k` that pass by their phrases, whatever a leg finds: one may lie over two passages of a document, none of
+    /// which passes.
+    fn by_phrase(&self, k: usize) -> Result<Vec<i64>> {
+        let Some(phrase) = self
+            .filter
+            .phrases
+            .first()
+            .filter(|_| self.passages.is_some())
+        else {
+            return Ok(Vec::new());
+        };
+        let mut held = Vec::new();
+        self.snapshot
+            .with_phrase_in(Indexed::Memories, phrase, |seq| held.push(seq))?;
+        let passing = self.snapshot.passing(&held, self.filter)?;
+        let mut rows = self.snapshot.keys(&passing)?;
+        rows.sort_by(|a, b| {
+            b.created_at
+                .cmp(&a.created_at)
+                .then_with(|| a.id.cmp(&b.id))
+        });
+        Ok(rows.into_iter().take(k).map(|row| row.seq).collect())
     }
 
     /// Raises the scores of the kinds that a plan prefers. The relevance, which floors are held against, stays.

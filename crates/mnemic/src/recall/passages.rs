@@ -4,22 +4,22 @@
 use std::collections::{BTreeMap, HashSet};
 
 use mnemic_embed::Embedder;
-use mnemic_rank::{best_first, document};
-use mnemic_schema::{Indexed, Snapshot, Timestamp, query_words};
+use mnemic_rank::{best_first, document, fusion};
+use mnemic_schema::{Filter, Indexed, Snapshot, Timestamp, query_words};
 
 use crate::document::types::Passage;
 use crate::memory::Memory;
 use crate::recall::hit::PassageHit;
 use crate::recall::leg::Leg;
 use crate::recall::preset::{Formula, Preset};
-use crate::recall::request::Recall;
+use crate::recall::request::{Manner, Recall};
 use crate::recall::source::{Ranked, Source};
 use crate::recall::watch::Scene;
 use crate::recall::{Scored, beginning, can_compare, candidates_for, score, search, united};
 use crate::trace::event;
 use crate::{Error, Result, embedding};
 
-/// So many passages a document are searched for at first: more where that gives too few documents.
+/// So many passages a document are searched for at once; further ones where that gives too few documents.
 const PASSAGES_A_DOCUMENT: usize = 3;
 
 /// Most passages that are scored because their document was found by its card alone; of documents beyond that the card
@@ -31,12 +31,13 @@ pub(crate) type ByDocument = BTreeMap<i64, Vec<Scored>>;
 
 impl Memory {
     /// The passages of documents that fit a question best, best first: for an answer that is to be grounded in a place of
-    /// a source. Filters are of the document. As [`Memory::recall`] otherwise, but no reranker reads them, and a limit
-    /// counts passages: one document may have several.
+    /// a source. Filters are of the document. As [`Memory::recall`] otherwise, but no reranker reads them, entities have
+    /// no part in their scores, of a plan only its preset counts, and a limit counts passages: one document may have several.
     ///
     /// # Errors
-    /// As [`Memory::recall`]; `InvalidInput` also where the question has a percentile as its floor, as files are calibrated
-    /// for memories.
+    /// As [`Memory::recall`]; `InvalidInput` also where the question asks for what only memories have: a percentile as its
+    /// floor (files are calibrated for memories), a budget, links to follow ([`Recall::expand`]), or the use to be noted
+    /// ([`Recall::touch`]).
     ///
     /// ```
     /// use mnemic::{Chunking, Memory, NewDocument, Recall};
@@ -58,12 +59,29 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn recall_passages(&self, recall: impl Into<Recall>) -> Result<Vec<PassageHit>> {
-        let recall: Recall = recall.into().resolved();
-        if recall.percentile.is_some() {
-            return Err(Error::invalid(
+        let recall: Recall = recall.into();
+        let asked = [
+            (
+                recall.percentile.is_some(),
                 "min_percentile is calibrated for memories, not for passages: use min_relevance",
-            ));
+            ),
+            (
+                recall.budget.is_some(),
+                "a budget counts hits of recall, not passages: use a limit",
+            ),
+            (
+                recall.expand.is_some(),
+                "links lead to memories, not to passages: expand is for recall",
+            ),
+            (
+                recall.touch,
+                "a use is noted of memories, not of passages: call touch with the ids of their documents",
+            ),
+        ];
+        if let Some((_, why)) = asked.iter().find(|(asks, _)| *asks) {
+            return Err(Error::invalid(*why));
         }
+        let recall = recall.resolved();
         if query_words(&recall.query).is_empty() || recall.limit == 0 {
             return Ok(Vec::new());
         }
@@ -128,17 +146,11 @@ impl Scene<'_> {
         k: usize,
         found: &[i64],
     ) -> Result<ByDocument> {
-        let mut wanted = k.saturating_mul(PASSAGES_A_DOCUMENT);
-        let mut legs = loop {
-            let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
-            let vector = vector.map(<[f32]>::to_vec);
-            let legs = search(source, preset, self.words, vector, wanted)?;
-            // One long document cannot fill a leg: further on, until there are enough others or no more passages.
-            if self.reaches(&legs, wanted, k)? {
-                break legs;
-            }
-            wanted = wanted.saturating_mul(4);
-        };
+        let wanted = k.saturating_mul(PASSAGES_A_DOCUMENT);
+        let vector = self.vector.filter(|_| preset.vector_weight > 0.0);
+        let vector = vector.map(<[f32]>::to_vec);
+        let mut legs = search(source, preset, self.words, vector, wanted)?;
+        self.reach(source, &mut legs, wanted, k)?;
         let keys: Vec<i64> = legs.iter().flat_map(|leg| keys(&**leg)).collect();
         let with_passages: HashSet<i64> = self
             .snapshot
@@ -175,19 +187,114 @@ impl Scene<'_> {
         Ok(by_document)
     }
 
-    /// Whether each leg has passages of `k` documents, or all that it can have.
-    fn reaches(&self, legs: &[Box<dyn Leg>], wanted: usize, k: usize) -> Result<bool> {
+    /// One long document cannot fill a leg: each searches on, in the documents that it has not found yet, until it has
+    /// passages of `k` documents, or of all that it can find.
+    fn reach(
+        &self,
+        source: &Source<'_>,
+        legs: &mut [Box<dyn Leg>],
+        wanted: usize,
+        k: usize,
+    ) -> Result<()> {
+        let mut passing: Option<Vec<(i64, String)>> = None;
         for leg in legs {
-            if leg.ranked().len() < wanted {
-                continue;
-            }
-            let found = self.snapshot.documents_of_chunks(&keys(&**leg))?;
-            let documents: HashSet<i64> = found.into_iter().map(|(_, seq)| seq).collect();
-            if documents.len() < k {
-                return Ok(false);
+            let (mut found, mut found_chunks) = (HashSet::new(), HashSet::new());
+            let mut seen = 0;
+            loop {
+                let new = leg.ranked().get(seen..).unwrap_or_default();
+                // Fewer than it was asked for: there are no more.
+                if new.len() < wanted {
+                    break;
+                }
+                let new: Vec<i64> = new.iter().map(|(key, _)| *key).collect();
+                seen += new.len();
+                for (_, seq) in self.snapshot.documents_of_chunks(&new)? {
+                    if found.insert(seq) {
+                        found_chunks.extend(self.snapshot.chunk_keys(seq)?);
+                    }
+                }
+                if found.len() >= k {
+                    break;
+                }
+                let passing = match &mut passing {
+                    Some(passing) => passing,
+                    None => passing.insert(self.snapshot.documents_passing(self.filter)?),
+                };
+                let others = passing.iter().filter(|(seq, _)| !found.contains(seq));
+                let others: Vec<String> = others.map(|(_, id)| id.clone()).collect();
+                if others.is_empty() {
+                    break;
+                }
+                let filter = Filter {
+                    ids: Some(others),
+                    ..self.filter.clone()
+                };
+                leg.search_on(&source.within(&filter)?, &found_chunks, wanted)?;
             }
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Counts the passages of documents for them: the best one raises it, the best few go with it. The entities of a
+    /// document are those of its passages, so that what has one of the question is compared with its like.
+    pub(crate) fn unite(&self, scored: &mut [Scored], mut passages: ByDocument, manner: &Manner) {
+        let preset = &manner.preset;
+        for document in scored {
+            let Some(mut passages) = passages.remove(&document.row.seq) else {
+                continue;
+            };
+            let best = passages.first().map(|passage| {
+                let entities = (document.signals.entity, document.signals.entity_rank);
+                self.with_entities(passage.relevance, entities, manner)
+            });
+            let whole = document.relevance;
+            let relevance = document::relevance(whole, best, self.recall.passage_weight);
+            if relevance > whole {
+                let has_entities = document.signals.entity.is_some();
+                let entity_weight = if has_entities {
+                    manner.entity_weight
+                } else {
+                    0.0
+                };
+                let more = share_of_relevance(preset, entity_weight) * (relevance - whole);
+                document.score = (document.score + more).min(f64::MAX);
+                document.relevance = relevance;
+                document.signals.card = Some(whole);
+            }
+            document.signals.passage = best;
+            passages.truncate(self.recall.passages_a_hit);
+            document.passages = passages;
+        }
+    }
+
+    /// The relevance of a passage with its document's entities, as the document's own is made.
+    fn with_entities(
+        &self,
+        relevance: f64,
+        (entity, rank): (Option<f64>, Option<usize>),
+        manner: &Manner,
+    ) -> f64 {
+        let (preset, entity_weight) = (&manner.preset, manner.entity_weight);
+        let Some(entity) = entity else {
+            return relevance;
+        };
+        let by_vectors = preset.formula == Formula::Rekal || self.vector.is_some();
+        let vector_weight = if by_vectors {
+            preset.vector_weight
+        } else {
+            0.0
+        };
+        match preset.formula {
+            // A mean of means, by weights whose sum may overflow.
+            Formula::Convex | Formula::Rekal => fusion::weighted_mean(
+                &[relevance, relevance, entity],
+                &[preset.word_weight, vector_weight, entity_weight],
+            ),
+            Formula::ReciprocalRank => {
+                let k = fusion::RECIPROCAL_RANK_K;
+                relevance + fusion::reciprocal_rank(&[rank], &[entity_weight], k)
+            }
+        }
     }
 }
 
@@ -195,32 +302,11 @@ fn keys(leg: &dyn Leg) -> Vec<i64> {
     leg.ranked().iter().map(|(key, _): &Ranked| *key).collect()
 }
 
-/// Counts the passages of documents for them: the best one raises it, the best few go with it.
-pub(crate) fn unite(
-    scored: &mut [Scored],
-    mut passages: ByDocument,
-    preset: &Preset,
-    recall: &Recall,
-) {
-    for document in scored {
-        let Some(mut passages) = passages.remove(&document.row.seq) else {
-            continue;
-        };
-        let best = passages.first().map(|passage| passage.relevance);
-        let relevance = document::relevance(document.relevance, best, recall.passage_weight);
-        document.score += share_of_relevance(preset) * (relevance - document.relevance);
-        document.relevance = relevance;
-        document.signals.passage = best;
-        passages.truncate(recall.passages_a_hit);
-        document.passages = passages;
-    }
-}
-
 /// How much of a score relevance is: what the formula makes of it beside newness.
-fn share_of_relevance(preset: &Preset) -> f64 {
+fn share_of_relevance(preset: &Preset, entity_weight: f64) -> f64 {
     match preset.formula {
         Formula::Convex => 1.0 - preset.recency_weight,
-        Formula::Rekal => preset.word_weight + preset.vector_weight,
+        Formula::Rekal => preset.word_weight + preset.vector_weight + entity_weight,
         Formula::ReciprocalRank => 1.0,
     }
 }

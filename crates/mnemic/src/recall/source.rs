@@ -73,6 +73,12 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// The same through a filter that lets less pass, of the same scope: what is counted of the scope stays.
+    pub(crate) fn within<'b>(&'b self, filter: &'b Filter) -> Result<Source<'b>> {
+        let loaded = self.resident.as_ref().map(|(loaded, _)| *loaded);
+        Source::of(self.indexed, self.snapshot, filter, loaded)
+    }
+
     pub(crate) fn indexed(&self) -> Indexed {
         self.indexed
     }

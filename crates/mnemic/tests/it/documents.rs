@@ -830,6 +830,116 @@ fn a_change_and_a_deletion_are_undone() {
     whole(&memory);
 }
 
+/// Passages cut by another hand, with what is known of them, stay while the source does: whatever else is changed or undone.
+#[test]
+fn given_passages_stay_with_their_source() {
+    let memory = memory();
+    memory.keep_history(History::new()).unwrap();
+    let source = "Ada: the pump failed\nBen: which one";
+    let cut = |at: std::ops::Range<usize>, start: f64| {
+        let mut chunk = mnemic::Chunk::new(source, at).unwrap();
+        chunk.metadata.start = Some(start);
+        chunk
+    };
+    let chunks = [cut(0..20, 1.0), cut(21..35, 3.5)];
+    let document = || {
+        NewDocument::new("T")
+            .source(source)
+            .origin("call.vtt")
+            .chunks(chunks.clone())
+    };
+    let id = memory.store_document(document()).unwrap().id;
+    let passages = memory.passages_of(&id).unwrap();
+    assert_eq!(passages.len(), 2);
+    assert_eq!(passages[1].metadata.as_deref(), Some(r#"{"start":3.5}"#));
+    let stays = |what: &str| {
+        assert_eq!(
+            memory
+                .passages_of(&id)
+                .unwrap()
+                .into_iter()
+                .map(|passage| (passage.bytes, passage.metadata))
+                .collect::<Vec<_>>(),
+            passages
+                .iter()
+                .map(|passage| (passage.bytes.clone(), passage.metadata.clone()))
+                .collect::<Vec<_>>(),
+            "{what}"
+        );
+        assert!(memory.document(&id).unwrap().unwrap().chunked, "{what}");
+        whole(&memory);
+    };
+    let number = memory.events(Events::new().limit(1)).unwrap()[0].number;
+    assert!(memory.store_document(document()).unwrap().unchanged);
+    assert_eq!(
+        memory.events(Events::new().limit(1)).unwrap()[0].number,
+        number,
+        "nothing was written"
+    );
+    let undo = || {
+        let last = memory.events(Events::new().limit(1)).unwrap()[0].number;
+        memory.undo(last).unwrap();
+    };
+    memory
+        .update_document(&id, DocumentUpdate::new().title("x").link("there"))
+        .unwrap();
+    stays("another title");
+    undo();
+    stays("the title undone");
+    memory
+        .update_document(&id, DocumentUpdate::new().source(source).preview(3))
+        .unwrap();
+    stays("the same source");
+    memory.forget([&id]).unwrap();
+    stays("forgotten");
+    undo();
+    stays("the forgetting undone");
+    // Cut in another way, they are another document's; another source is cut by the chunking.
+    let one = [cut(0..35, 0.0)];
+    let report = memory.store_document(document().chunks(one)).unwrap();
+    assert!(!report.unchanged);
+    assert_eq!(memory.passages_of(&id).unwrap().len(), 1);
+    memory.store_document(document()).unwrap();
+    stays("given again");
+    memory.replace_source(&id, "another source").unwrap();
+    let other = memory.passages_of(&id).unwrap();
+    assert_eq!((other.len(), &other[0].metadata), (1, &None));
+    whole(&memory);
+}
+
+/// One document that cannot be cut keeps none of the others from it, and is told of.
+#[test]
+fn one_stale_document_stops_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let memory = builder().open(&path).unwrap();
+    let store = |title: &str| {
+        let document = NewDocument::new(title)
+            .source("one paragraph")
+            .chunking(small());
+        memory.store_document(document).unwrap().id
+    };
+    let (bad, good) = (store("Bad"), store("Good"));
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch(
+            "UPDATE documents SET source = 'another paragraph'; UPDATE documents SET title = ' ' WHERE title = 'Bad'",
+        )
+        .unwrap();
+    drop(other);
+    let report = memory.repair().unwrap();
+    assert_eq!(report.documents_cut, 1);
+    assert_eq!(report.remaining.documents.stale, [&*bad]);
+    assert_eq!(
+        memory.passages_of(&good).unwrap()[0].text,
+        "another paragraph"
+    );
+    memory
+        .update_document(&bad, DocumentUpdate::new().title("Mended"))
+        .unwrap();
+    whole(&memory);
+}
+
 /// A2: the fact that stands last in 3,000 words is found by its meaning, in its passage.
 #[test]
 fn a2_the_last_fact_of_a_long_document_is_found_by_meaning() {

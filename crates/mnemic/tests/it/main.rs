@@ -27,6 +27,7 @@ mod index;
 mod lifecycle;
 mod maintain;
 mod model_store;
+mod passage_rules;
 mod passages;
 mod planner;
 mod project;

@@ -277,7 +277,7 @@ fn what_is_not_recalled_has_no_passages() {
     }
 }
 
-/// Documents in a file change nothing of what memories score among themselves.
+/// Memories score beside a document as beside one more memory, its card; its passages change nothing of that.
 #[test]
 fn plain_memories_score_as_they_did() {
     let (with, without) = (memory(), memory());
@@ -292,23 +292,41 @@ fn plain_memories_score_as_they_did() {
                 .unwrap();
         }
     }
-    let before = without.recall(at("quarry note 7").no_limit()).unwrap();
-    with.store_document(about("Quarry", "unrelated", 5).project("elsewhere"))
+    let document = about("Quarry", "quarry note 7", 50)
+        .id("d")
+        .created_at(time("2026-05-01"));
+    with.store_document(document).unwrap();
+    let card = with.get("d").unwrap().unwrap().content;
+    without
+        .store(NewMemory::new(card).id("d").created_at(time("2026-05-01")))
         .unwrap();
-    let after = with
-        .recall(
-            Recall::new("quarry note 7")
-                .now(time("2026-06-01"))
-                .no_limit(),
-        )
-        .unwrap();
-    assert_eq!(before.len(), 20);
-    for (before, after) in before.iter().zip(&after) {
-        assert_eq!(
-            (before.score, before.relevance, &before.signals),
-            (after.score, after.relevance, &after.signals)
-        );
-        assert_eq!(before.memory.id, after.memory.id);
+    for preset in [
+        Preset::default(),
+        Preset::rekal(),
+        Preset::reciprocal_rank(),
+    ] {
+        let of = |memory: &Memory| {
+            let hits = memory
+                .recall(at("quarry note 7").preset(preset).no_limit())
+                .unwrap();
+            let (card, rest): (Vec<Hit>, Vec<Hit>) =
+                hits.into_iter().partition(|hit| hit.memory.id == "d");
+            (card, rest)
+        };
+        let ((plain, before), (document, after)) = (of(&without), of(&with));
+        assert_eq!(before.len(), 20);
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(
+                (before.score, before.relevance, &before.signals),
+                (after.score, after.relevance, &after.signals)
+            );
+            assert_eq!(before.memory.id, after.memory.id);
+        }
+        // Ranks among passages and among memories may be the same.
+        let raised = document[0].relevance > plain[0].relevance;
+        assert!(raised || preset == Preset::reciprocal_rank());
+        let card = raised.then_some(plain[0].relevance);
+        assert_eq!(document[0].signals.card, card);
     }
 }
 

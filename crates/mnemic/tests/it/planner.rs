@@ -162,6 +162,13 @@ fn a_plan_that_finds_nothing_is_filled_up() {
     let explained = memory.explain(filled, &planned.hits[0].memory.id).unwrap();
     assert_eq!(explained.outcome, Outcome::Hit { rank: 1, of: 2 });
     assert_eq!(explained.score, Some(planned.hits[0].score));
+    // It prints the weights by which it was found, not the plan's.
+    let text = explained.to_string();
+    assert!(
+        text.contains("words      0.") && text.contains("rank 1"),
+        "{text}"
+    );
+    assert!(!text.contains("no weight"), "{text}");
 }
 
 #[test]

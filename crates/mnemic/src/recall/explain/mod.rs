@@ -38,6 +38,7 @@ pub struct Explanation {
     /// The plan of the question, where it has one.
     pub plan: Option<Plan>,
     manner: Manner,
+    passage_weight: f64,
 }
 
 /// What became of a memory in a recall.
@@ -231,6 +232,8 @@ struct Watcher<'a> {
     dropped: Option<Dropped>,
     /// Its place before the limit, from 1.
     rank: usize,
+    /// How many of the hits, at their end, a plan did not find.
+    filled: usize,
 }
 
 /// What is known of the memory once its row is read.
@@ -240,6 +243,8 @@ struct Found {
     held: Vec<String>,
     lacking: Vec<String>,
     without_vectors: Option<Silence>,
+    /// The same where it was found without the plan.
+    plainly_without_vectors: Option<Silence>,
 }
 
 impl<'a> Watcher<'a> {
@@ -250,6 +255,7 @@ impl<'a> Watcher<'a> {
             found: None,
             dropped: None,
             rank: 0,
+            filled: 0,
         }
     }
 
@@ -299,10 +305,10 @@ impl<'a> Watcher<'a> {
     }
 
     /// Nothing at all is searched without a word to search by: that is another stage's to tell.
-    fn without_vectors(&self, scene: &Scene<'_>) -> Option<Silence> {
+    fn without_vectors(&self, scene: &Scene<'_>, manner: &Manner) -> Option<Silence> {
         if scene.words.is_empty() {
             None
-        } else if scene.recall.preset.vector_weight <= 0.0 {
+        } else if manner.preset.vector_weight <= 0.0 {
             Some(Silence::NoWeight)
         } else if self.memory.embedder().is_none() {
             Some(Silence::NoModel)
@@ -330,7 +336,14 @@ impl<'a> Watcher<'a> {
                 limit: recall.limit,
             }),
         };
-        // One that a plan did not find has the numbers by which it was found without.
+        // One that a plan did not find has the numbers, and the weights, by which it was found without.
+        let first_filled = hits.len().saturating_sub(self.filled);
+        let (manner, without_vectors) = match &recall.plain {
+            Some(plain) if place.is_some_and(|place| place >= first_filled) => {
+                (plain.clone(), found.plainly_without_vectors)
+            }
+            _ => (recall.manner(), found.without_vectors),
+        };
         let of_hit = place.and_then(|place| hits.get(place));
         let of_hit = of_hit.map(|hit| (hit.score, hit.relevance, hit.signals.clone()));
         let (score, relevance, signals) = match of_hit.or(found.scored) {
@@ -345,9 +358,10 @@ impl<'a> Watcher<'a> {
             signals,
             held: found.held,
             lacking: found.lacking,
-            without_vectors: found.without_vectors,
+            without_vectors,
             plan: recall.plan.clone(),
-            manner: recall.manner(),
+            manner,
+            passage_weight: recall.passage_weight,
         })
     }
 }
@@ -364,7 +378,11 @@ impl Watch for Watcher<'_> {
             scored: None,
             held,
             lacking,
-            without_vectors: self.without_vectors(scene),
+            without_vectors: self.without_vectors(scene, &scene.recall.manner()),
+            plainly_without_vectors: match &scene.recall.plain {
+                Some(plain) => self.without_vectors(scene, plain),
+                None => None,
+            },
         };
         match self.place(scored).and_then(|place| scored.get(place)) {
             Some(hit) => found.scored = Some((hit.score, hit.relevance, hit.signals.clone())),
@@ -410,6 +428,10 @@ impl Watch for Watcher<'_> {
         if self.follows() {
             self.rank = self.place(left).map_or(0, |place| place + 1);
         }
+    }
+
+    fn filled(&mut self, count: usize) {
+        self.filled = count;
     }
 
     fn counted(&mut self, hit: &Hit, tokens: usize, left: usize, budget: usize) {

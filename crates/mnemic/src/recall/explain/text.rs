@@ -103,7 +103,8 @@ impl Explanation {
             "  newness    {newness:.3}; {:.1} days old",
             signals.age_days
         )?;
-        if signals.raised > 0.0 {
+        // A score from a link is what the link gives.
+        if signals.raised > 0.0 && signals.expanded.is_none() {
             writeln!(
                 f,
                 "  raised     by {:.0} %, as the plan prefers its kind: the score is so much more than follows",
@@ -134,24 +135,36 @@ impl Explanation {
             )?;
             return writeln!(f, "  score      {score:.3} = {factor:.3} · that of {from}");
         }
+        let by_passage = signals.passage.zip(signals.card);
+        let (name, whole) = match by_passage {
+            Some((_, card)) => ("card     ", card),
+            None => ("relevance", relevance),
+        };
         match self.manner.preset.formula {
             Formula::Convex if self.without_vectors.is_some() && signals.entity.is_none() => {
-                writeln!(f, "  relevance  {relevance:.3}, by words alone")?;
+                writeln!(f, "  {name}  {whole:.3}, by words alone")?;
             }
             Formula::Convex if self.without_vectors.is_some() => writeln!(
                 f,
-                "  relevance  {relevance:.3} = ({word} · words{and_entities}) / {}",
+                "  {name}  {whole:.3} = ({word} · words{and_entities}) / {}",
                 word + entities
             )?,
             Formula::Convex | Formula::Rekal => writeln!(
                 f,
-                "  relevance  {relevance:.3} = ({word} · words + {vector} · vector{and_entities}) / {}",
+                "  {name}  {whole:.3} = ({word} · words + {vector} · vector{and_entities}) / {}",
                 word + vector + entities
             )?,
-            Formula::ReciprocalRank => writeln!(
+            Formula::ReciprocalRank => {
+                writeln!(f, "  {name}  {whole:.4} = the sum of weight / (60 + rank)")?
+            }
+        }
+        if let Some((passage, _)) = by_passage {
+            let weight = self.passage_weight;
+            writeln!(f, "  passage    {passage:.4}, its best one")?;
+            writeln!(
                 f,
-                "  relevance  {relevance:.4} = the sum of weight / (60 + rank)"
-            )?,
+                "  relevance  {relevance:.4} = card + {weight} · (passage − card)"
+            )?;
         }
         match self.manner.preset.formula {
             Formula::Convex => writeln!(
@@ -159,10 +172,17 @@ impl Explanation {
                 "  score      {score:.3} = {} · relevance + {share} · newness",
                 1.0 - share
             ),
-            Formula::Rekal => writeln!(
-                f,
-                "  score      {score:.3} = {word} · words + {vector} · vector + {share} · newness{and_entities}"
-            ),
+            Formula::Rekal => {
+                write!(
+                    f,
+                    "  score      {score:.3} = {word} · words + {vector} · vector + {share} · newness{and_entities}"
+                )?;
+                if by_passage.is_some() {
+                    let all = word + vector + entities;
+                    write!(f, " + {all} · (relevance − card)")?;
+                }
+                writeln!(f)
+            }
             Formula::ReciprocalRank => {
                 writeln!(f, "  score      {score:.4} = relevance + {share} · newness")
             }
