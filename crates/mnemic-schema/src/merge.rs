@@ -5,7 +5,7 @@ use rusqlite::params;
 use rusqlite::types::Value;
 
 use crate::error::{Doing, SchemaError};
-use crate::filter::Filter;
+use crate::filter::{Filter, Scope};
 use crate::read::Snapshot;
 use crate::timestamp::Timestamp;
 use crate::write::WriteTransaction;
@@ -36,29 +36,54 @@ pub struct FirstEntity {
 impl WriteTransaction<'_> {
     /// Gives a memory what others have: their relations with all but each other and their entities, in the order of
     /// the ids given, and their uses, summed. What it has itself stays. Relations that say that something stands in the
-    /// place of one of them are not among it.
+    /// place of one of them are not among it, nor are those whose other end is outside of the scope.
     ///
     /// # Errors
     /// [`SchemaError::NotFound`], and what SQLite reports.
-    pub fn take_over(&mut self, id: &str, from: &[String]) -> Result<TakenOver, SchemaError> {
+    pub fn take_over(
+        &mut self,
+        id: &str,
+        from: &[String],
+        scope: &Scope,
+    ) -> Result<TakenOver, SchemaError> {
         let seq = self.must_have(id)?;
         let others = from
             .iter()
             .map(|id| self.must_have(id))
             .collect::<Result<Vec<i64>, _>>()?;
         let all = serde_json::Value::from(others.as_slice()).to_string();
+        let of_scope = Filter {
+            scope: scope.clone(),
+            ..Filter::default()
+        };
+        let (conditions, values) = of_scope.clause();
         let mut taken = TakenOver::default();
         for other in &others {
-            for sql in [
-                "INSERT OR IGNORE INTO relations (from_seq, to_seq, kind, explanation, context, source, created_at)
-                 SELECT ?1, to_seq, kind, explanation, context, source, created_at FROM relations
-                 WHERE from_seq = ?2 AND to_seq <> ?1 AND to_seq NOT IN (SELECT value FROM json_each(?3)) ORDER BY relation",
-                "INSERT OR IGNORE INTO relations (from_seq, to_seq, kind, explanation, context, source, created_at)
-                 SELECT from_seq, ?1, kind, explanation, context, source, created_at FROM relations
-                 WHERE to_seq = ?2 AND from_seq <> ?1 AND kind <> 'supersedes'
-                   AND from_seq NOT IN (SELECT value FROM json_each(?3)) ORDER BY relation",
+            for (ends, mine, whose) in [
+                ("?1, to_seq", "from_seq = ?2", "to_seq"),
+                (
+                    "from_seq, ?1",
+                    "to_seq = ?2 AND kind <> 'supersedes'",
+                    "from_seq",
+                ),
             ] {
-                let added = self.execute("taking over relations", sql, params![seq, other, all])?;
+                let sql = format!(
+                    "INSERT OR IGNORE INTO relations (from_seq, to_seq, kind, explanation, context, source, created_at)
+                     SELECT {ends}, kind, explanation, context, source, created_at FROM relations
+                     WHERE {mine} AND {whose} <> ?1 AND {whose} NOT IN (SELECT value FROM json_each(?3))
+                       AND EXISTS (SELECT 1 FROM memories m WHERE m.seq = {whose}{conditions}) ORDER BY relation"
+                );
+                let mut given = vec![
+                    Value::Integer(seq),
+                    Value::Integer(*other),
+                    Value::Text(all.clone()),
+                ];
+                given.extend(values.iter().cloned());
+                let added = self.execute(
+                    "taking over relations",
+                    &sql,
+                    rusqlite::params_from_iter(given),
+                )?;
                 taken.relations += added as u64;
             }
             let added = self.execute(

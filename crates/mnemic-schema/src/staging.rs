@@ -124,6 +124,22 @@ impl Snapshot<'_> {
             .doing("looking for texts without a vector")
     }
 
+    /// The keys of the passages of a document that have no vector, in order; none where there is no such document.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn unembedded_of(&self, id: &str) -> Result<Vec<i64>, SchemaError> {
+        let passages = Indexed::Passages;
+        let sql = passages.filled(&format!(
+            "SELECT {{key}} FROM {{base}} WHERE seq = (SELECT seq FROM memories WHERE id = ?1) AND {} ORDER BY {{key}}",
+            self.lacking(passages)?
+        ));
+        self.connection()
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_map([id], |row| row.get(0))?.collect())
+            .doing("looking for passages without a vector")
+    }
+
     /// The condition on `{base}` that a live vector is missing.
     pub(crate) fn lacking(&self, indexed: Indexed) -> Result<String, SchemaError> {
         let has_none = match self.has_vectors_of(indexed)? {

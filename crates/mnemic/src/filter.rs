@@ -69,7 +69,11 @@ macro_rules! filter_verbs {
                 mut self,
                 kinds: impl IntoIterator<Item = K>,
             ) -> Self {
-                self.filter.kinds = kinds.into_iter().map(Into::into).collect();
+                // By its name, as the file has it: one of your own with the name of another one is that one.
+                let kinds = kinds.into_iter().map(Into::<$crate::Kind>::into);
+                self.filter.kinds = kinds
+                    .map(|kind| $crate::Kind::from(kind.as_str()))
+                    .collect();
                 self
             }
 

@@ -25,6 +25,7 @@ mod trace;
 mod transfer;
 mod types;
 mod upkeep;
+mod veil;
 mod write;
 
 pub use builder::MemoryBuilder;

@@ -20,6 +20,8 @@ use crate::{Error, Result};
 /// One project of a memory: what is not of it can be neither read nor changed nor deleted by it, and shows in none of its
 /// scores. To be given to code that is to see one project alone; see [`Memory::in_project`].
 ///
+/// Where a memory of it names one of another project, as its causal parent or the one in its place, the id is left out.
+///
 /// What concerns a whole file (health, check, repair, backup, erasing, export, the model) is [`Memory`]'s alone. Ids are unique in the file: storing
 /// under an id that another project has is `AlreadyExists`, which tells that it is taken and nothing more.
 #[derive(Debug, Clone)]
@@ -90,7 +92,9 @@ impl ProjectMemory {
     /// # Errors
     /// As [`ProjectMemory::store`] and [`Memory::assess`].
     pub fn assess(&self, memory: impl Into<NewMemory>) -> Result<Assessment> {
-        self.memory.assess(self.of_project(memory.into())?)
+        let mut assessment = self.memory.assess(self.of_project(memory.into())?)?;
+        self.veil(&mut assessment.memory)?;
+        Ok(assessment)
     }
 
     /// As [`Memory::store_with`], into this project.
@@ -99,7 +103,12 @@ impl ProjectMemory {
     /// As [`ProjectMemory::store`] and [`Memory::store_with`].
     pub fn store_with(&self, memory: impl Into<NewMemory>, gate: &Gate) -> Result<Gated> {
         let memory = self.of_project(memory.into())?;
-        self.memory.store_with_within(&self.scope(), memory, gate)
+        let mut gated = self.memory.store_with_within(&self.scope(), memory, gate)?;
+        let (Gated::Stored { assessment, .. }
+        | Gated::Skipped { assessment, .. }
+        | Gated::Asked { assessment }) = &mut gated;
+        self.veil(&mut assessment.memory)?;
+        Ok(gated)
     }
 
     /// As [`Memory::consolidate`], of this project.
@@ -108,7 +117,15 @@ impl ProjectMemory {
     /// As [`ProjectMemory::recall`] and [`Memory::consolidate`].
     pub fn consolidate(&self, mut what: Consolidate) -> Result<Consolidation> {
         what.filter.scope = self.narrowed(&what.filter.scope)?;
-        self.memory.consolidate(what)
+        let scope = self.scope();
+        let mut found = self.memory.consolidate_within(&scope, what)?;
+        self.veil(
+            found
+                .groups
+                .iter_mut()
+                .flat_map(|group| &mut group.memories),
+        )?;
+        Ok(found)
     }
 
     /// As [`Memory::merge`]; a memory of another project is `NotFound`.
@@ -122,7 +139,7 @@ impl ProjectMemory {
     {
         let ids = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
         let into = self.of_project(into.into())?;
-        self.memory.merge_within(&self.scope(), ids, into)
+        self.memory.merge_within(&self.scope(), ids, into, None)
     }
 
     /// As [`Memory::get`]; `None` for a memory of another project.
@@ -132,7 +149,9 @@ impl ProjectMemory {
     pub fn get(&self, id: &str) -> Result<Option<StoredMemory>> {
         let scope = self.scope();
         let found = self.memory.get(id)?;
-        Ok(found.filter(|memory| scope.admits(memory.project.as_deref())))
+        let mut found = found.filter(|memory| scope.admits(memory.project.as_deref()));
+        self.veil(&mut found)?;
+        Ok(found)
     }
 
     /// As [`Memory::recall`], among the memories of this project, whatever general scope the question names.
@@ -142,7 +161,9 @@ impl ProjectMemory {
     pub fn recall(&self, recall: impl Into<Recall>) -> Result<Vec<Hit>> {
         let mut recall: Recall = recall.into();
         recall.filter.scope = self.narrowed(&recall.filter.scope)?;
-        self.memory.recall(recall)
+        let mut hits = self.memory.recall(recall)?;
+        self.veil(hits.iter_mut().map(|hit| &mut hit.memory))?;
+        Ok(hits)
     }
 
     /// As [`Memory::recall_planned`], among the memories of this project.
@@ -156,7 +177,9 @@ impl ProjectMemory {
     ) -> Result<Planned> {
         let mut recall: Recall = recall.into();
         recall.filter.scope = self.narrowed(&recall.filter.scope)?;
-        self.memory.recall_planned(recall, planner)
+        let mut planned = self.memory.recall_planned(recall, planner)?;
+        self.veil(planned.hits.iter_mut().map(|hit| &mut hit.memory))?;
+        Ok(planned)
     }
 
     /// As [`Memory::explain`]; a memory of another project is `NotFound`.
@@ -166,8 +189,9 @@ impl ProjectMemory {
     pub fn explain(&self, recall: impl Into<Recall>, id: &str) -> Result<Explanation> {
         let mut recall: Recall = recall.into();
         recall.filter.scope = self.narrowed(&recall.filter.scope)?;
-        let explanation = self.memory.explain(recall, id)?;
+        let mut explanation = self.memory.explain(recall, id)?;
         if self.scope().admits(explanation.memory.project.as_deref()) {
+            self.veil([&mut explanation.memory])?;
             Ok(explanation)
         } else {
             Err(Error::not_found(id))
@@ -205,7 +229,9 @@ impl ProjectMemory {
     /// As [`ProjectMemory::recall`].
     pub fn timeline(&self, mut timeline: Timeline) -> Result<Vec<StoredMemory>> {
         timeline.filter.scope = self.narrowed(&timeline.filter.scope)?;
-        self.memory.timeline(timeline)
+        let mut found = self.memory.timeline(timeline)?;
+        self.veil(&mut found)?;
+        Ok(found)
     }
 
     /// As [`Memory::update`]; a memory of another project is `NotFound`.
@@ -219,7 +245,9 @@ impl ProjectMemory {
         {
             return Err(self.outside(project.as_deref()));
         }
-        self.memory.update_within(&self.scope(), id, change)
+        let mut changed = self.memory.update_within(&self.scope(), id, change)?;
+        self.veil([&mut changed])?;
+        Ok(changed)
     }
 
     /// As [`Memory::replace`]; a memory of another project is `NotFound`.
@@ -323,13 +351,16 @@ impl ProjectMemory {
         }
     }
 
-    /// As [`Memory::events`], of memories that were of this project.
+    /// As [`Memory::events`], of memories that were of this project. A detail that names a memory of another one, or one that
+    /// is gone, is left out.
     ///
     /// # Errors
     /// As [`ProjectMemory::recall`].
     pub fn events(&self, mut events: Events) -> Result<Vec<Event>> {
         events.filter.scope = self.narrowed(&events.filter.scope)?;
-        self.memory.events(events)
+        let mut events = self.memory.events(events)?;
+        self.veil_events(&mut events)?;
+        Ok(events)
     }
 
     /// As [`Memory::undo_batch`]; events of other projects are not there.

@@ -290,6 +290,29 @@ impl Memory {
         }
     }
 
+    /// Embeds the passages of documents that have no vector, with the model of this handle, if it has one.
+    pub(crate) fn fill_documents(&self, ids: &[String]) -> Result<()> {
+        self.with_model(|embedder| {
+            let Some(embedder) = embedder else {
+                return Ok(());
+            };
+            let missing = self.read(|snapshot| {
+                let mut missing: Vec<Key> = Vec::new();
+                for id in ids {
+                    let keys = snapshot.unembedded_of(id)?;
+                    missing.extend(keys.into_iter().map(|key| (Indexed::Passages, key)));
+                }
+                Ok(missing)
+            })?;
+            let mut rest = missing.as_slice();
+            while !rest.is_empty() {
+                let batch = self.fill_batch(Space::Live, embedder, rest)?;
+                rest = rest.get(batch.through..).unwrap_or_default();
+            }
+            Ok(())
+        })
+    }
+
     /// Embeds what has no vector in a space at this moment, but for some.
     fn fill_once(
         &self,

@@ -3,10 +3,11 @@
 use mnemic_schema::{Kind, Layer, Scope, Snapshot, Timestamp};
 
 use crate::entities::check_entities;
+use crate::lifecycle::is_within;
 use crate::memory::Memory;
 use crate::types::{NewMemory, Stored, StoredMemory};
 use crate::write::{check_content, embed_all, new_row, windows};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// What [`Memory::merge`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +55,10 @@ impl Memory {
         I::Item: AsRef<str>,
     {
         let ids = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
-        self.merge_within(&Scope::All, ids, into.into())
+        self.merge_within(&Scope::All, ids, into.into(), None)
     }
 
-    /// As [`Memory::merge`], of memories of a scope; others are not there.
+    /// As [`Memory::merge`], of memories of a scope; others are not there. `Changed` where they are not as expected.
     #[cfg_attr(
         feature = "tracing",
         tracing::instrument(name = "merge", level = "info", skip_all, err(level = "debug"))
@@ -67,6 +68,7 @@ impl Memory {
         scope: &Scope,
         ids: Vec<String>,
         into: NewMemory,
+        expected: Option<&[StoredMemory]>,
     ) -> Result<Merged> {
         check_content(&into.content)?;
         check_entities(into.entities.as_deref())?;
@@ -92,7 +94,10 @@ impl Memory {
             let windows = windows(embedder, &[&into.content])?;
             self.write(|transaction| {
                 let sources = sources(transaction, scope, &superseded)?;
-                let mut into = heir(into.clone(), &sources)?;
+                if let Some(expected) = expected {
+                    are_as(&sources, expected)?;
+                }
+                let mut into = heir(transaction, scope, into.clone(), &sources)?;
                 if into.entities.is_none() && sources.iter().all(|old| old.entities.is_empty()) {
                     into.entities.clone_from(&found);
                 }
@@ -100,7 +105,7 @@ impl Memory {
                 let (row, said) = new_row(into, None, now);
                 let id = transaction.insert(&row, embeddings.get(0))?;
                 said.say(transaction, scope, &id, row.created_at)?;
-                let taken = transaction.take_over(&id, &superseded)?;
+                let taken = transaction.take_over(&id, &superseded, scope)?;
                 Ok(Merged {
                     stored: Stored {
                         id,
@@ -141,8 +146,29 @@ fn sources(snapshot: &Snapshot<'_>, scope: &Scope, ids: &[String]) -> Result<Vec
     Ok(sources)
 }
 
+/// Makes sure that nobody changed memories meanwhile, in what merging them goes by.
+fn are_as(sources: &[StoredMemory], expected: &[StoredMemory]) -> Result<()> {
+    for (now, then) in sources.iter().zip(expected) {
+        if now.content != then.content
+            || now.project != then.project
+            || now.lifecycle != then.lifecycle
+        {
+            return Err(Error::new(
+                ErrorKind::Changed,
+                format!("the memory {:?} was changed meanwhile", now.id),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The new memory with what it inherits.
-fn heir(mut memory: NewMemory, sources: &[StoredMemory]) -> Result<NewMemory> {
+fn heir(
+    snapshot: &Snapshot<'_>,
+    scope: &Scope,
+    mut memory: NewMemory,
+    sources: &[StoredMemory],
+) -> Result<NewMemory> {
     let project = sources.first().and_then(|source| source.project.clone());
     if let Some(own) = &memory.project
         && *own != project
@@ -185,13 +211,13 @@ fn heir(mut memory: NewMemory, sources: &[StoredMemory]) -> Result<NewMemory> {
     said.kind = said.kind.take().or(kind);
     let source = agreed(lives().map(|life| life.source.clone()));
     said.source = said.source.take().or(source);
-    // One of them is no cause of what they become.
-    let cause = agreed(lives().map(|life| life.causal_parent.clone()));
-    let cause = cause.filter(|cause| {
-        !sources
-            .iter()
-            .any(|source| Some(&source.id) == cause.as_ref())
-    });
+    // One of them is no cause of what they become; one outside of the scope is not told of.
+    let mut cause = agreed(lives().map(|life| life.causal_parent.clone()));
+    if let Some(Some(id)) = &cause
+        && (sources.iter().any(|source| source.id == *id) || !is_within(snapshot, scope, id)?)
+    {
+        cause = None;
+    }
     said.causal_parent = said.causal_parent.take().or(cause);
     Ok(memory)
 }

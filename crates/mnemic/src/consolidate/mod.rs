@@ -21,7 +21,7 @@ use crate::recall::leg::{Leg, WordLeg};
 use crate::recall::preset::Formula;
 use crate::recall::source::Source;
 use crate::types::{NewMemory, StoredMemory};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// By what memories are taken to say the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -159,34 +159,35 @@ impl Memory {
         tracing::instrument(level = "info", skip_all, err(level = "debug"))
     )]
     pub fn consolidate(&self, what: Consolidate) -> Result<Consolidation> {
+        self.consolidate_within(&Scope::All, what)
+    }
+
+    /// As [`Memory::consolidate`], merging within a scope.
+    pub(crate) fn consolidate_within(
+        &self,
+        scope: &Scope,
+        what: Consolidate,
+    ) -> Result<Consolidation> {
         let mut found = self.with_model(|embedder| self.groups(embedder, &what))?;
         if what.apply {
             for group in &mut found.groups {
-                group.merged = self.merge_group(&group.memories)?;
+                group.merged = self.merge_group(scope, &group.memories)?;
             }
         }
         Ok(found)
     }
 
     /// Merges a group, unless one of it is not as it was found.
-    fn merge_group(&self, memories: &[StoredMemory]) -> Result<Option<Merged>> {
+    fn merge_group(&self, scope: &Scope, memories: &[StoredMemory]) -> Result<Option<Merged>> {
         let Some(first) = memories.first() else {
             return Ok(None);
         };
-        for memory in memories {
-            let now = self.get(&memory.id)?;
-            let is_same = now.is_some_and(|now| {
-                now.content == memory.content
-                    && now.project == memory.project
-                    && now.lifecycle == memory.lifecycle
-            });
-            if !is_same {
-                return Ok(None);
+        let ids = memories.iter().map(|memory| memory.id.clone()).collect();
+        let into = NewMemory::new(&first.content);
+        match self.merge_within(scope, ids, into, Some(memories)) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Changed) => {
+                Ok(None)
             }
-        }
-        let ids = memories.iter().map(|memory| &memory.id);
-        match self.merge(ids, NewMemory::new(&first.content)) {
-            Err(error) if error.kind() == crate::ErrorKind::NotFound => Ok(None),
             answer => answer.map(Some),
         }
     }

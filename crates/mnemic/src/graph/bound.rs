@@ -56,7 +56,9 @@ impl ProjectMemory {
     pub fn neighbours(&self, neighbours: impl Into<Neighbours>) -> Result<Vec<Neighbour>> {
         let mut neighbours = neighbours.into();
         neighbours.scope = self.narrowed(&neighbours.scope)?;
-        self.memory().neighbours(neighbours)
+        let mut found = self.memory().neighbours(neighbours)?;
+        self.veil(found.iter_mut().map(|neighbour| &mut neighbour.memory))?;
+        Ok(found)
     }
 
     /// As [`crate::Memory::shortest_path`], within this project.
@@ -66,7 +68,9 @@ impl ProjectMemory {
     pub fn shortest_path(&self, path: impl Into<ShortestPath>) -> Result<Option<Path>> {
         let mut path = path.into();
         path.scope = self.narrowed(&path.scope)?;
-        self.memory().shortest_path(path)
+        let mut path = self.memory().shortest_path(path)?;
+        self.veil(path.iter_mut().flat_map(|path| &mut path.memories))?;
+        Ok(path)
     }
 
     /// As [`crate::Memory::hubs`], of this project, by the relations within it.
@@ -74,7 +78,9 @@ impl ProjectMemory {
     /// # Errors
     /// As [`crate::Memory::hubs`].
     pub fn hubs(&self, limit: usize) -> Result<Vec<Hub>> {
-        self.memory().hubs_within(&self.scope(), limit)
+        let mut hubs = self.memory().hubs_within(&self.scope(), limit)?;
+        self.veil(hubs.iter_mut().map(|hub| &mut hub.memory))?;
+        Ok(hubs)
     }
 
     /// As [`crate::Memory::recently_updated`], of this project.
@@ -82,7 +88,11 @@ impl ProjectMemory {
     /// # Errors
     /// As [`crate::Memory::recently_updated`].
     pub fn recently_updated(&self, limit: usize) -> Result<Vec<StoredMemory>> {
-        self.memory().recently_updated_within(&self.scope(), limit)
+        let mut found = self
+            .memory()
+            .recently_updated_within(&self.scope(), limit)?;
+        self.veil(&mut found)?;
+        Ok(found)
     }
 
     /// As [`crate::Memory::trace`], within this project.
@@ -90,6 +100,11 @@ impl ProjectMemory {
     /// # Errors
     /// As [`crate::Memory::trace`].
     pub fn trace(&self, id: &str, depth: usize) -> Result<Trace> {
-        self.memory().trace_within(&self.scope(), id, depth)
+        let mut trace = self.memory().trace_within(&self.scope(), id, depth)?;
+        let around = trace.ancestors.iter_mut().chain(&mut trace.descendants);
+        let around = around.map(|traced| &mut traced.memory);
+        self.veil(around.chain([&mut trace.memory]))?;
+        self.veil_events(&mut trace.events)?;
+        Ok(trace)
     }
 }

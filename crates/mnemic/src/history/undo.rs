@@ -2,7 +2,6 @@
 //! anew, outside the transaction.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use mnemic_schema::{Action, Event, EventFilter, Image, Order, Scope, Snapshot, WriteTransaction};
 
@@ -162,15 +161,15 @@ impl Memory {
                         }
                     }
                 }
-                Ok((undone, found.iter().any(is_document)))
+                let documents = found.iter().filter(|step| is_document(step));
+                let documents = documents.map(|(event, _)| event.memory.clone());
+                Ok((undone, documents.collect::<Vec<String>>()))
             })
         })?;
-        if documents {
+        if !documents.is_empty() {
             // Undone it is: what is left to do, should this fail, coverage tells and backfill does.
             let _ = self.cut_stale_documents();
-            if self.embedder().is_some() {
-                let _ = self.backfill(|_| ControlFlow::Continue(()));
-            }
+            let _ = self.fill_documents(&documents);
         }
         Ok(undone)
     }

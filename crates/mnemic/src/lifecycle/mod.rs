@@ -195,8 +195,7 @@ impl Memory {
         self.write(|transaction| {
             let mut missing = Vec::new();
             for id in &ids {
-                let is_there = within(transaction, scope, id).is_ok();
-                if !is_there
+                if !is_within(transaction, scope, id)?
                     || !transaction
                         .touch(std::slice::from_ref(id), 1, at)?
                         .is_empty()
@@ -211,11 +210,17 @@ impl Memory {
 
 /// Makes sure that there is a memory with an id in a scope.
 pub(crate) fn within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<()> {
-    let project = snapshot.project_of(id)?;
-    match project {
-        Some(project) if scope.admits(project.as_deref()) => Ok(()),
-        _ => Err(Error::not_found(id)),
+    if is_within(snapshot, scope, id)? {
+        Ok(())
+    } else {
+        Err(Error::not_found(id))
     }
+}
+
+/// Whether there is a memory with an id in a scope.
+pub(crate) fn is_within(snapshot: &Snapshot<'_>, scope: &Scope, id: &str) -> Result<bool> {
+    let project = snapshot.project_of(id)?;
+    Ok(project.is_some_and(|project| scope.admits(project.as_deref())))
 }
 
 /// Says something of a memory that is there, and has it supersede others, all of a scope.

@@ -1,13 +1,15 @@
 //! Consolidation: groups that say nearly the same, and one memory in the place of several.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use mnemic::{
-    Action, Consolidate, ConsolidateRule, ErrorKind, Events, Gate, GatePolicy, GateVerdict, Gated,
-    History, Include, Kind, Layer, Memory, NewDocument, NewMemory, Recall, Scope, Timestamp,
+    Action, Consolidate, ConsolidateRule, EmbedError, Embedder, Embedding, EmbeddingModel,
+    ErrorKind, Events, Gate, GatePolicy, GateVerdict, Gated, History, Include, InputKind, Kind,
+    Layer, Memory, NewDocument, NewMemory, Recall, Relations, Scope, Timestamp,
 };
 
-use crate::support::{Parsed, builder, contents, memory, sound, time};
+use crate::support::{Parsed, WordHash, builder, contents, memory, sound, time};
 
 /// Runs SQL on a file, as another program would.
 fn sql(path: &Path, sql: &str) {
@@ -468,4 +470,87 @@ fn a_bound_handle_consolidates_its_project_alone() {
         web.consolidate(elsewhere).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
+}
+
+/// [`WordHash`] that, once told a file, changes a memory of it while it embeds, as another process would.
+#[derive(Debug, Clone, Default)]
+struct Meddling(WordHash, Arc<Mutex<Option<PathBuf>>>);
+
+impl Embedder for Meddling {
+    fn model(&self) -> &EmbeddingModel {
+        self.0.model()
+    }
+    fn embed(&self, kind: InputKind, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+        let path = self.1.lock().unwrap().take();
+        if let Some(path) = path {
+            let other = builder().open(path).unwrap();
+            other.update("b", "on Fridays nothing is deployed").unwrap();
+        }
+        self.0.embed(kind, texts)
+    }
+}
+
+#[test]
+fn a_group_that_changes_while_it_is_merged_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.db");
+    let meddling = Meddling::default();
+    let memory = Memory::builder()
+        .embedder(meddling.clone())
+        .open(&path)
+        .unwrap();
+    for (id, text) in [
+        ("a", "deploys freeze on Fridays"),
+        ("b", "on Fridays deploys freeze"),
+    ] {
+        memory.store(NewMemory::new(text).id(id)).unwrap();
+    }
+    *meddling.1.lock().unwrap() = Some(path);
+    let found = memory.consolidate(Consolidate::new().apply()).unwrap();
+    assert_eq!(ids(&found), [["b", "a"]]);
+    assert_eq!(found.groups[0].merged, None);
+    assert_eq!(*meddling.1.lock().unwrap(), None, "it was changed");
+    let kept = memory.get("b").unwrap().unwrap();
+    assert_eq!(kept.content, "on Fridays nothing is deployed");
+    assert_eq!(kept.lifecycle.superseded_at, None);
+    assert_eq!(memory.health().unwrap().memories, 2);
+}
+
+/// What is not of the project of a bound handle is neither in the way of a merge nor part of it.
+#[test]
+fn a_bound_merge_takes_over_nothing_from_outside() {
+    let memory = memory();
+    memory
+        .store(NewMemory::new("the cause").id("g").project("home"))
+        .unwrap();
+    memory
+        .store(NewMemory::new("of web").id("w").project("web"))
+        .unwrap();
+    let merge = |bound: bool| {
+        for (id, text) in [
+            ("a", "deploys freeze on Fridays"),
+            ("b", "no deploys on Friday"),
+        ] {
+            let new = NewMemory::new(text).id(id).project("web").caused_by("g");
+            memory.store(new).unwrap();
+        }
+        for (from, to) in [("g", "a"), ("b", "g"), ("w", "a")] {
+            memory.relate((from, to, "supports", "why")).unwrap();
+        }
+        let merged = if bound {
+            let web = memory.in_project("web");
+            web.merge(["a", "b"], "Deploys freeze").unwrap()
+        } else {
+            memory.merge(["a", "b"], "Deploys freeze").unwrap()
+        };
+        let id = merged.stored.id;
+        let cause = memory.get(&id).unwrap().unwrap().lifecycle.causal_parent;
+        let among = memory
+            .relations(Relations::among([id.as_str(), "g", "w"]))
+            .unwrap();
+        memory.delete_all(["a", "b", &id]).unwrap();
+        (merged.relations, cause, among.len())
+    };
+    assert_eq!(merge(false), (3, Some("g".to_owned()), 3));
+    assert_eq!(merge(true), (1, None, 1));
 }

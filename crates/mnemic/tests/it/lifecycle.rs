@@ -709,3 +709,23 @@ fn superseding_by_storing_holds_from_the_new_ones_creation() {
         ("five".into(), "thirty".into())
     );
 }
+
+/// A kind by its name, however it is written, is the same one, with the index in memory or without.
+#[test]
+fn a_kind_by_its_name_is_that_kind() {
+    let memory = crate::support::memory();
+    memory.store(NewMemory::new("tea unsaid").id("a")).unwrap();
+    let said = NewMemory::new("tea said").id("b").importance(0.9);
+    memory.store(said).unwrap();
+    let other = NewMemory::new("tea skill").id("c").kind("procedural");
+    memory.store(other).unwrap();
+    let kind = || mnemic::Kind::Other("semantic".to_owned());
+    for _ in 0..3 {
+        let hits = memory.recall(Recall::new("tea").kinds([kind()])).unwrap();
+        let mut ids: Vec<&str> = hits.iter().map(|hit| &*hit.memory.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["a", "b"]);
+        let listed = memory.timeline(mnemic::Timeline::new().kinds([kind()]));
+        assert_eq!(listed.unwrap().len(), 2);
+    }
+}

@@ -1,8 +1,8 @@
 //! A handle that is bound to a project: the same verbs, and no way out.
 
 use mnemic::{
-    ErrorKind, Memory, MemoryUpdate, NewMemory, ProjectMemory, Prune, Recall, Scope, StoredMemory,
-    Timeline,
+    Action, ErrorKind, Events, History, Include, Memory, MemoryUpdate, NewMemory, ProjectMemory,
+    Prune, Recall, RulePlanner, Scope, StoredMemory, Timeline,
 };
 use proptest::prelude::*;
 
@@ -222,4 +222,69 @@ fn naming_another_project_is_an_error_that_names_both() {
         assert!(error.to_string().contains("project"), "{error}");
     }
     assert_eq!(memory.health().unwrap().memories, 1);
+}
+
+/// A memory may be caused by, or have in its place, one of another project: a bound handle does not tell which.
+#[test]
+fn ids_of_other_projects_are_not_shown() {
+    let memory = builder().open_in_memory().unwrap();
+    memory.keep_history(History::new()).unwrap();
+    for (id, project) in [("g", "home"), ("own", "web"), ("h", "home")] {
+        let new = NewMemory::new(format!("item {id}")).id(id);
+        memory.store(new.project(project)).unwrap();
+    }
+    for (id, cause) in [("a", "g"), ("b", "own")] {
+        let new = NewMemory::new(format!("item {id}")).id(id).project("web");
+        memory.store(new.caused_by(cause)).unwrap();
+    }
+    memory.supersede("a", "h").unwrap();
+    memory.supersede("b", "own").unwrap();
+    let web = memory.in_project("web");
+    let named = |found: &StoredMemory| {
+        let life = &found.lifecycle;
+        assert!(life.superseded_at.is_some());
+        (life.causal_parent.clone(), life.superseded_by.clone())
+    };
+    let own = Some("own".to_owned());
+    let all = || Recall::new("item").include(Include::all());
+    let timeline = web
+        .timeline(Timeline::new().include(Include::all()))
+        .unwrap();
+    let hits = web.recall(all()).unwrap();
+    let planned = web.recall_planned(all(), &RulePlanner::default()).unwrap();
+    for (id, expected) in [("a", (None, None)), ("b", (own.clone(), own))] {
+        let told = |found: Option<&StoredMemory>| assert_eq!(named(found.unwrap()), expected);
+        told(web.get(id).unwrap().as_ref());
+        told(timeline.iter().find(|found| found.id == id));
+        told(
+            hits.iter()
+                .map(|hit| &hit.memory)
+                .find(|found| found.id == id),
+        );
+        told(
+            planned
+                .hits
+                .iter()
+                .map(|hit| &hit.memory)
+                .find(|found| found.id == id),
+        );
+        told(Some(&web.explain(all(), id).unwrap().memory));
+        told(Some(&web.trace(id, 2).unwrap().memory));
+        told(Some(
+            &web.update(id, MemoryUpdate::new().tags(["x"])).unwrap(),
+        ));
+        let recent = web.recently_updated(10).unwrap();
+        told(recent.iter().find(|found| found.id == id));
+    }
+    let whole = memory.get("a").unwrap().unwrap();
+    assert_eq!(named(&whole), (Some("g".to_owned()), Some("h".to_owned())));
+    let detail = |id: &str| {
+        let told = Events::of(id).actions([Action::Superseded]);
+        let event = web.events(told).unwrap().remove(0);
+        let traced = web.trace(id, 1).unwrap().events;
+        assert!(traced.contains(&event));
+        event.detail
+    };
+    assert_eq!(detail("a"), None);
+    assert!(detail("b").unwrap().contains("own"));
 }

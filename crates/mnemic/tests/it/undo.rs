@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mnemic::{
     EmbedError, Embedder, Embedding, EmbeddingModel, ErrorKind, Events, History, InputKind, Memory,
-    MemoryUpdate, NewMemory, Recall,
+    MemoryUpdate, NewDocument, NewMemory, Recall,
 };
 
 use crate::support::{WordHash, contents, memory, sound};
@@ -237,4 +237,39 @@ fn only_texts_that_are_not_there_are_embedded() {
     sound(&memory);
     let hits = memory.recall(Recall::new("cactus").limit(1)).unwrap();
     assert_eq!(contents(&hits), ["the cactus"]);
+}
+
+/// Whatever else lacks a vector in the file is not embedded by the way.
+#[test]
+fn of_documents_only_the_undone_are_embedded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.db");
+    let plain = Memory::builder().no_embedder().open(&path).unwrap();
+    plain
+        .store(NewMemory::new("left as it is").id("n"))
+        .unwrap();
+    drop(plain);
+    let embedder = Noting::default();
+    let noted = Arc::clone(&embedder.1);
+    let memory = Memory::builder().embedder(embedder).open(&path).unwrap();
+    memory.keep_history(History::new()).unwrap();
+    let source = "Nobody may feed the geese. ".repeat(200);
+    let rules = NewDocument::new("Rules").source(source);
+    let id = memory.store_document(rules).unwrap().id;
+    let embedded = |id: &str| {
+        let passages = memory.passages_of(id).unwrap().len();
+        let coverage = memory.coverage().unwrap();
+        assert_eq!((coverage.missing, coverage.chunks_missing), (1, 0));
+        assert_eq!(coverage.chunks_embedded as usize, passages);
+        passages
+    };
+    let before = embedded(&id);
+    assert!(before > 1);
+    memory.delete(&id).unwrap();
+    noted.lock().unwrap().clear();
+    memory.undo(newest(&memory, &id)).unwrap();
+    assert_eq!(embedded(&id), before);
+    let noted = noted.lock().unwrap();
+    assert_eq!(noted.len(), before + 1, "the card and the passages");
+    assert!(!noted.iter().any(|text| text.contains("left as it is")));
 }
