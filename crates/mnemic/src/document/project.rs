@@ -51,7 +51,9 @@ impl ProjectMemory {
     pub fn document(&self, id: &str) -> Result<Option<Document>> {
         let scope = self.scope();
         let found = self.memory().document(id)?;
-        Ok(found.filter(|document| scope.admits(document.memory.project.as_deref())))
+        let mut found = found.filter(|document| scope.admits(document.memory.project.as_deref()));
+        self.veil(found.iter_mut().map(|document| &mut document.memory))?;
+        Ok(found)
     }
 
     /// As [`crate::Memory::documents`], of this project.
@@ -60,7 +62,9 @@ impl ProjectMemory {
     /// `InvalidInput` where the list names another project; and as [`crate::Memory::documents`].
     pub fn documents(&self, mut documents: Documents) -> Result<Vec<Document>> {
         documents.filter.scope = self.narrowed(&documents.filter.scope)?;
-        self.memory().documents(documents)
+        let mut documents = self.memory().documents(documents)?;
+        self.veil(documents.iter_mut().map(|document| &mut document.memory))?;
+        Ok(documents)
     }
 
     /// As [`crate::Memory::source`]; `None` for a document of another project.
