@@ -24,6 +24,9 @@ use synthetic::Words;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
+/// Adds conditions to a question.
+type Conditions<'a> = &'a dyn Fn(Recall) -> Recall;
+
 const QUESTIONS: usize = 300;
 
 fn open(path: &Path, words: &Words) -> Outcome<Memory> {
@@ -72,7 +75,7 @@ fn fill(memory: &Memory, size: usize, of: impl Fn(usize) -> Outcome<NewMemory>) 
 }
 
 /// Medians, in milliseconds, of the same questions asked in turn by each of some recalls.
-fn medians(asked: &[(&Memory, &dyn Fn(Recall) -> Recall)]) -> Outcome<Vec<[f64; 2]>> {
+fn medians(asked: &[(&Memory, Conditions<'_>)]) -> Outcome<Vec<[f64; 2]>> {
     let mut took: Vec<Vec<f64>> = vec![Vec::with_capacity(QUESTIONS); asked.len()];
     for i in 0..QUESTIONS {
         for place in 0..asked.len() {
@@ -135,7 +138,7 @@ fn main() -> Outcome<()> {
             .min_trust(0.1)
             .as_of(now)
     };
-    let asked: Vec<(&str, &Memory, &dyn Fn(Recall) -> Recall)> = vec![
+    let asked: Vec<(&str, &Memory, Conditions<'_>)> = vec![
         ("nothing said, plain recall", &plain, &same),
         ("all said, those that stand (the default)", &full, &same),
         ("all said, all included", &full, &everything),
