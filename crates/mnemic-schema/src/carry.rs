@@ -7,6 +7,7 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use crate::error::{Doing, SchemaError};
 use crate::events::Action;
 use crate::filter::Filter;
+use crate::graph::NewRelationRow;
 use crate::image::Image;
 use crate::lifecycle::Lifecycle;
 use crate::read::Snapshot;
@@ -14,25 +15,6 @@ use crate::row::{MemoryRow, text};
 use crate::search::floats;
 use crate::timestamp::Timestamp;
 use crate::write::WriteTransaction;
-
-/// A relation as it goes from file to file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CarriedRelation {
-    /// The id of the memory that it starts from.
-    pub from: String,
-    /// The id of the memory that it leads to.
-    pub to: String,
-    /// What it says.
-    pub kind: String,
-    /// Why it is there.
-    pub explanation: Option<String>,
-    /// A JSON text.
-    pub context: Option<String>,
-    /// Who or what made it.
-    pub source: Option<String>,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
 
 /// An event as it goes from file to file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,8 +77,8 @@ fn time_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     Ok(time.unwrap_or(Timestamp::MIN))
 }
 
-fn read_relation(row: &Row<'_>) -> rusqlite::Result<CarriedRelation> {
-    Ok(CarriedRelation {
+fn read_relation(row: &Row<'_>) -> rusqlite::Result<NewRelationRow> {
+    Ok(NewRelationRow {
         from: text(row, 0)?.unwrap_or_default(),
         to: text(row, 1)?.unwrap_or_default(),
         kind: text(row, 2)?.unwrap_or_default(),
@@ -140,7 +122,7 @@ impl Snapshot<'_> {
     pub fn each_relation<E: From<SchemaError>>(
         &self,
         filter: &Filter,
-        mut visit: impl FnMut(CarriedRelation) -> Result<(), E>,
+        mut visit: impl FnMut(NewRelationRow) -> Result<(), E>,
     ) -> Result<(), E> {
         let doing = "reading relations one by one";
         let (conditions, values) = relations_of(filter);
@@ -331,7 +313,7 @@ impl Snapshot<'_> {
         from: &str,
         to: &str,
         kind: &str,
-    ) -> Result<Option<CarriedRelation>, SchemaError> {
+    ) -> Result<Option<NewRelationRow>, SchemaError> {
         self.connection()
             .prepare_cached(&format!(
                 "{RELATION} WHERE f.id = ?1 AND t.id = ?2 AND r.kind = ?3"
@@ -478,7 +460,7 @@ impl WriteTransaction<'_> {
     /// # Errors
     /// [`SchemaError::NotFound`], and what SQLite reports: also for an empty kind, a relation of a memory to itself, or a
     /// context that is no JSON.
-    pub fn carry_relation(&mut self, relation: &CarriedRelation) -> Result<(), SchemaError> {
+    pub fn carry_relation(&mut self, relation: &NewRelationRow) -> Result<(), SchemaError> {
         let (from, to) = (
             self.must_have(&relation.from)?,
             self.must_have(&relation.to)?,

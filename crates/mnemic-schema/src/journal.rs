@@ -162,30 +162,6 @@ impl WriteTransaction<'_> {
         )
     }
 
-    /// Adds an event of another system's history, as it was noted there; tells whether it was not there yet.
-    ///
-    /// # Errors
-    /// What SQLite reports.
-    pub fn import_event(
-        &mut self,
-        at: Timestamp,
-        action: &Action,
-        memory: &str,
-        actor: Option<&str>,
-        detail: Option<&str>,
-    ) -> Result<bool, SchemaError> {
-        let project = self.project_of(memory)?.flatten();
-        let added = self.execute(
-            "adding an event of another history",
-            "INSERT INTO memory_events (at, action, memory, project, actor, batch, detail)
-             SELECT ?1, ?2, ?3, ?4, ?5, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory_events'), 0) + 1, ?6
-             WHERE NOT EXISTS (SELECT 1 FROM memory_events WHERE memory = ?3 AND at = ?1 AND action = ?2
-                                 AND actor IS ?5 AND detail IS ?6)",
-            params![at.to_string(), action.as_str(), memory, project, actor, detail],
-        )?;
-        Ok(added > 0)
-    }
-
     /// Takes out of the history all that tells of a memory's text, and that it is erased into it.
     pub(crate) fn erase_from_history(&mut self, id: &str) -> Result<(), SchemaError> {
         let stripped = self.execute(

@@ -51,7 +51,7 @@ mod words;
 mod write;
 
 pub use adopt::AdoptReport;
-pub use carry::{CarriedEvent, CarriedPassage, CarriedRelation, NamedLink, image_defect};
+pub use carry::{CarriedEvent, CarriedPassage, NamedLink, image_defect};
 pub use check::CheckReport;
 pub use compact::{Compacted, Erased};
 pub use document::{ChunkRow, DocumentParts, DocumentRow, card};

@@ -4,7 +4,7 @@
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 
-use mnemic_schema::{CarriedEvent, CarriedRelation, Timestamp};
+use mnemic_schema::{CarriedEvent, NewRelationRow, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
@@ -29,8 +29,8 @@ pub(super) struct RelationRecord {
 }
 
 impl RelationRecord {
-    pub(super) fn row(self) -> Result<CarriedRelation> {
-        Ok(CarriedRelation {
+    pub(super) fn row(self) -> Result<NewRelationRow> {
+        Ok(NewRelationRow {
             from: self.from,
             to: self.to,
             kind: self.kind,

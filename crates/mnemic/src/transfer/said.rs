@@ -2,7 +2,7 @@
 //! value looked at. It never knows what is in the memory.
 
 use mnemic_schema::{
-    CarriedEvent, CarriedRelation, Kind, Layer, Lifecycle, Timestamp, Usage, fold, image_defect,
+    CarriedEvent, Kind, Layer, Lifecycle, NewRelationRow, Timestamp, Usage, fold, image_defect,
 };
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ pub(super) fn memory_fields(lifecycle: &Lifecycle, usage: Usage, entities: &[Str
 }
 
 /// A relation as a line.
-pub(super) fn relation_line(relation: &CarriedRelation) -> String {
+pub(super) fn relation_line(relation: &NewRelationRow) -> String {
     let mut line = Object::new();
     line.text("type", Some("relation"));
     line.text("from", Some(&relation.from));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use mnemic_schema::{
-    CarriedRelation, ChunkVector, ChunkVectors, Embedded, Lifecycle, NamedLink, NewRow,
+    ChunkVector, ChunkVectors, Embedded, Lifecycle, NamedLink, NewRelationRow, NewRow,
     RecordedModel, RowChange, WriteTransaction,
 };
 
@@ -182,9 +182,9 @@ impl Writing<'_, '_> {
 }
 
 /// Whether two relations say the same, breaks between the parts of their JSON aside.
-fn is_same(there: &CarriedRelation, relation: &CarriedRelation) -> bool {
+fn is_same(there: &NewRelationRow, relation: &NewRelationRow) -> bool {
     let context = there.context.as_deref().and_then(one_line);
-    CarriedRelation {
+    NewRelationRow {
         context,
         ..there.clone()
     } == *relation

@@ -1,6 +1,5 @@
 //! Documents by their verbs: one version, its passages with their words and vectors, whatever fails or comes between.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
@@ -8,16 +7,15 @@ use mnemic::{
     Chunking, DocumentUpdate, Documents, EmbedError, Embedder, Embedding, EmbeddingModel,
     ErrorKind, Events, History, InputKind, Memory, MemoryUpdate, NewDocument, Prune, Recall, Scope,
 };
-use proptest::prelude::*;
 
-use crate::support::{Faulty, WordHash, builder, memory, time};
+use crate::support::{WordHash, builder, memory, time};
 
 /// Paragraphs of one passage each.
-fn paragraphs(texts: &[&str]) -> String {
+pub(crate) fn paragraphs(texts: &[&str]) -> String {
     texts.join("\n\n")
 }
 
-fn small() -> Chunking {
+pub(crate) fn small() -> Chunking {
     Chunking::characters(24, 0)
 }
 
@@ -349,203 +347,6 @@ fn a_document_of_an_origin_is_one() {
     whole(&memory);
 }
 
-/// A15: the embedder fails on passage 3 of 5: nothing is stored, or what is missing is told, found by its words, and
-/// completed.
-#[test]
-fn a_failing_embedder_stores_nothing_or_says_what_is_missing() {
-    let faulty = Arc::new(Faulty::new());
-    let memory = Memory::builder()
-        .embedder(faulty.clone())
-        .open_in_memory()
-        .unwrap();
-    faulty.fault(Some(|_| Err(EmbedError::run("no"))));
-    let source = paragraphs(&[
-        "first paragraph here",
-        "second paragraph it is",
-        "the cursed paragraph",
-        "fourth of them all",
-        "fifth and the last",
-    ]);
-    let document = NewDocument::new("T")
-        .source(source)
-        .chunking(small())
-        .preview(20);
-    let error = memory.store_document(document.clone()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Embedding);
-    assert_eq!(memory.health().unwrap().memories, 0);
-    let stored = memory
-        .store_document(document.allow_missing_vectors())
-        .unwrap();
-    assert_eq!((stored.chunks, stored.embedded, stored.missing), (5, 4, 1));
-    let coverage = memory.coverage().unwrap();
-    assert_eq!(
-        (
-            coverage.chunks,
-            coverage.chunks_embedded,
-            coverage.chunks_missing
-        ),
-        (5, 4, 1)
-    );
-    assert_eq!(
-        (coverage.memories, coverage.missing, coverage.stale),
-        (1, 0, 0)
-    );
-    let report = memory.check().unwrap();
-    assert_eq!(
-        (report.is_ok(), report.documents.missing_vectors.len()),
-        (false, 1)
-    );
-    let by_words = memory
-        .recall(Recall::new("cursed").preset(mnemic::Preset::default().weights(1.0, 0.0)))
-        .unwrap();
-    assert_eq!(by_words.len(), 1);
-    // It fails still, then it does not.
-    assert_eq!(
-        memory
-            .backfill(|_| ControlFlow::Continue(()))
-            .unwrap_err()
-            .kind(),
-        ErrorKind::Embedding
-    );
-    faulty.fault(None);
-    let mut seen = Vec::new();
-    let filled = memory
-        .backfill(|progress| {
-            seen.push((progress.done, progress.total));
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    assert_eq!((filled.finished, filled.embedded), (true, 1));
-    assert!(seen.contains(&(5, 6)) && seen.contains(&(6, 6)), "{seen:?}");
-    whole(&memory);
-}
-
-/// An embedder that is down altogether is not asked for every passage of a book.
-#[test]
-fn an_embedder_that_is_down_is_soon_left_alone() {
-    #[derive(Debug, Default)]
-    struct Down(WordHash, AtomicUsize);
-    impl Embedder for Down {
-        fn model(&self) -> &EmbeddingModel {
-            self.0.model()
-        }
-        fn embed(&self, _: InputKind, _: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            Err(EmbedError::run("down"))
-        }
-    }
-    let down = Arc::new(Down::default());
-    let memory = Memory::builder()
-        .embedder(down.clone())
-        .open_in_memory()
-        .unwrap();
-    let source: Vec<String> = (0..1000)
-        .map(|i| format!("Paragraph number {i} tells."))
-        .collect();
-    let document = NewDocument::new("T")
-        .source(source.join("\n\n"))
-        .chunking(small());
-    let stored = memory
-        .store_document(document.allow_missing_vectors())
-        .unwrap();
-    assert_eq!((stored.missing, stored.embedded), (stored.chunks, 0));
-    assert!(down.1.load(Ordering::Relaxed) < 10);
-    let coverage = memory.coverage().unwrap();
-    assert_eq!(
-        (coverage.missing, coverage.chunks_missing),
-        (1, stored.chunks)
-    );
-}
-
-#[test]
-fn without_a_model_words_are_searched_and_vectors_come_later() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let source = paragraphs(&["first paragraph here", "* * *", "the last of the three"]);
-    let chunking = Chunking::characters(21, 0);
-    {
-        let memory = Memory::builder().no_embedder().open(&path).unwrap();
-        let stored = memory
-            .store_document(NewDocument::new("T").source(&source).chunking(chunking))
-            .unwrap();
-        assert_eq!((stored.chunks, stored.missing), (3, 3));
-        assert!(memory.check().unwrap().is_ok());
-    }
-    let memory = builder().open(&path).unwrap();
-    let report = memory.repair().unwrap();
-    assert!(report.remaining.is_ok(), "{report:?}");
-    assert_eq!(report.vectors_added, 4);
-    whole(&memory);
-    // Without a model nothing joins a file of vectors, unless it says so.
-    drop(memory);
-    let memory = Memory::builder().no_embedder().open(&path).unwrap();
-    let error = memory.store_document(NewDocument::new("U")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::ModelMismatch);
-    memory
-        .store_document(NewDocument::new("U").allow_missing_vectors())
-        .unwrap();
-    assert_eq!(memory.coverage().unwrap().missing, 1);
-}
-
-#[test]
-fn reembedding_takes_the_passages_along_and_goes_on_after_a_stop() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let memory = builder().open(&path).unwrap();
-    let source: Vec<String> = (0..600)
-        .map(|i| format!("Paragraph number {i} tells."))
-        .collect();
-    let id = memory
-        .store_document(
-            NewDocument::new("T")
-                .source(source.join("\n\n"))
-                .chunking(Chunking::characters(28, 0)),
-        )
-        .unwrap()
-        .id;
-    memory.store("a plain memory").unwrap();
-    let other = || WordHash::named("other", "2", 16);
-    let mut calls = 0;
-    let stopped = memory
-        .reembed(other(), |_| {
-            calls += 1;
-            if calls > 2 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
-        .unwrap();
-    assert!(!stopped.finished);
-    assert_eq!(
-        (stopped.coverage.staged, stopped.coverage.chunks_staged),
-        (2, 256)
-    );
-    // A version written meanwhile, with the old model, is embedded by the new one too.
-    memory
-        .replace_source(&id, source[1..].join("\n\n"))
-        .unwrap();
-    let done = memory
-        .reembed(other(), |_| ControlFlow::Continue(()))
-        .unwrap();
-    assert!(done.finished);
-    let coverage = memory.coverage().unwrap();
-    assert_eq!(
-        (
-            coverage.chunks,
-            coverage.chunks_embedded,
-            coverage.chunks_missing
-        ),
-        (599, 599, 0)
-    );
-    whole(&memory);
-    assert_eq!(memory.health().unwrap().model.unwrap().id, "other");
-    // And from then on the file is that model's, also for what was deleted.
-    memory.delete(&id).unwrap();
-    whole(&memory);
-    assert_eq!(memory.coverage().unwrap().chunks, 0);
-}
-
 /// A7, for documents: by every path, and what is erased leaves no byte.
 #[test]
 fn every_way_of_deleting_takes_the_passages_along() {
@@ -677,109 +478,6 @@ fn a_bound_handle_sees_documents_of_its_project_alone() {
             .unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    }
-}
-
-#[derive(Debug, Clone)]
-enum Step {
-    Store(String, usize, Option<u8>),
-    Replace(usize, String),
-    Cut(usize, usize),
-    Title(usize),
-    Delete(usize),
-    Memory,
-}
-
-fn source() -> impl Strategy<Value = String> {
-    let piece = prop::sample::select(vec![
-        "a",
-        "word ",
-        "two words. ",
-        "\r\n",
-        "\n\n",
-        "東京",
-        "👩‍👩‍👧‍👦",
-        "e\u{301}",
-        "\u{200c}",
-        "  ",
-        "tail.",
-        "é",
-        "-",
-    ]);
-    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        3 => (source(), 1..30usize, prop::option::of(0..3u8)).prop_map(|(source, size, origin)| Step::Store(source, size, origin)),
-        3 => (0..6usize, source()).prop_map(|(at, source)| Step::Replace(at, source)),
-        1 => (0..6usize, 1..30usize).prop_map(|(at, size)| Step::Cut(at, size)),
-        1 => (0..6usize).prop_map(Step::Title),
-        1 => (0..6usize).prop_map(Step::Delete),
-        1 => Just(Step::Memory),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-    /// Any sequence of document verbs leaves chunks, words and vectors 1:1, and spans that are what the source has there.
-    #[test]
-    fn any_sequence_of_verbs_leaves_one_version(steps in prop::collection::vec(step(), 1..14)) {
-        let memory = memory();
-        // Of each document: its source, and how it is cut.
-        let mut known: Vec<(String, String, usize, Option<u8>)> = Vec::new();
-        for step in steps {
-            match step {
-                Step::Store(source, size, origin) => {
-                    let size = size.max(1);
-                    let mut document = NewDocument::new("a title").source(&source).chunking(Chunking::characters(size, size / 3));
-                    if let Some(origin) = origin {
-                        document = document.origin(origin.to_string());
-                    }
-                    let stored = memory.store_document(document).unwrap();
-                    let place = known.iter().position(|(id, ..)| *id == stored.id);
-                    prop_assert_eq!(stored.created, place.is_none());
-                    let now = (stored.id, source, size, origin);
-                    match place {
-                        Some(place) => known[place] = now,
-                        None => known.push(now),
-                    }
-                }
-                Step::Replace(at, source) if at < known.len() => {
-                    let report = memory.replace_source(&known[at].0, &source).unwrap();
-                    prop_assert_eq!(report.missing, 0);
-                    known[at].1 = source;
-                }
-                Step::Cut(at, size) if at < known.len() => {
-                    let change = DocumentUpdate::new().chunking(Chunking::characters(size, size / 3));
-                    memory.update_document(&known[at].0, change).unwrap();
-                    known[at].2 = size;
-                }
-                Step::Title(at) if at < known.len() => {
-                    let report = memory.update_document(&known[at].0, DocumentUpdate::new().title("another")).unwrap();
-                    prop_assert_eq!(report.reused, report.chunks);
-                }
-                Step::Delete(at) if at < known.len() => {
-                    let (id, ..) = known.remove(at);
-                    prop_assert!(memory.delete(&id).unwrap());
-                }
-                Step::Memory => drop(memory.store("a plain memory").unwrap()),
-                _ => {}
-            }
-            let report = memory.check().unwrap();
-            prop_assert!(report.is_ok(), "{:?}", report);
-            prop_assert_eq!(report.documents.documents, known.len() as u64);
-            for (id, source, size, _) in &known {
-                let chunks = mnemic_chunk::chunk(source, &Chunking::characters(*size, size / 3)).unwrap();
-                let wanted: Vec<&str> = chunks.iter().map(|chunk| chunk.text(source).unwrap()).collect();
-                let found = memory.passages_of(id).unwrap();
-                let texts: Vec<&str> = found.iter().map(|passage| passage.text.as_str()).collect();
-                prop_assert_eq!(texts, wanted);
-                for passage in &found {
-                    prop_assert_eq!(source.get(passage.bytes.clone()), Some(passage.text.as_str()));
-                }
-            }
-        }
     }
 }
 
